@@ -1,4 +1,4 @@
-"""Errors for callers: one class for each HTTP status or reason, in one format."""
+"""Errors for callers: one class for each HTTP status or reason. All errors have the same format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OctavoError(Exception):
     """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
     ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the message.
-    ``headers``: the headers of the response. ``beside``: members of the response in addition to ``error``.
+    ``headers``: the headers of the response. ``beside``: members of the response other than ``error``.
     """
 
     status: ClassVar[int] = 500
@@ -57,8 +57,8 @@ class OctavoError(Exception):
         return changed
 
     def inside(self, path: str) -> Self:
-        """Return the same error for a part of a larger body. ``path``: the path of the part, which is put
-        before the field.
+        """Return the same error for a part of a larger body. ``path``: the path of the part, which is added before the
+        field.
 
         >>> BadRequest("title: this field is required").inside("changes[0]").message
         'changes[0].title: this field is required'
@@ -100,7 +100,7 @@ class Forbidden(OctavoError):
 
 
 class ProofRequired(Forbidden):
-    """Raised if the caller has to confirm their identity again first (``POST /user/proof``)."""
+    """Raised if the caller must first confirm their identity again (``POST /user/proof``)."""
 
     reason = "proof_required"
 
@@ -124,7 +124,7 @@ def require_found(found: T | None, message: str) -> T:
 
 
 class BlockNotFound(NotFound):
-    """Raised if an edit to a page names a block that the page doesn't have, or no longer has."""
+    """Raised if an edit refers to a block that the page doesn't contain or no longer contains."""
 
     reason = "block_not_found"
 
@@ -173,7 +173,7 @@ class UriTooLong(OctavoError):
 
 
 class Unprocessable(OctavoError):
-    """Raised if the request is well formed, but invalid for the object that it is about."""
+    """Raised if the request is well formed, but can't be applied to its object."""
 
     status = 422
     reason = "unprocessable"
@@ -192,7 +192,7 @@ class BadGateway(OctavoError):
 
 
 class Unavailable(OctavoError):
-    """Raised if a part that the operation needs isn't configured or can't be reached."""
+    """Raised if a service that the operation needs isn't configured or can't be reached."""
 
     status = 503
     reason = "unavailable"
@@ -208,7 +208,7 @@ class Damaged(Unavailable):
 
 
 class TemporarilyUnavailable(Unavailable):
-    """Raised if the database or the file store doesn't respond. The same request may succeed in a moment."""
+    """Raised if the database or the file store doesn't respond. The same request may succeed a moment later."""
 
     reason = "temporarily_unavailable"
 
@@ -217,7 +217,7 @@ class TemporarilyUnavailable(Unavailable):
 
 
 class DiskFull(TemporarilyUnavailable):
-    """Raised if a disk is full. Reading still works."""
+    """Raised if a disk is full. Read operations still work."""
 
     reason = "disk_full"
 

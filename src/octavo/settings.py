@@ -23,7 +23,7 @@ PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
 """Prefix of variables that the test suite sets for itself."""
 UNCHOSEN_EMAIL = "admin@octavo.local"
-"""Email address of the first administrator until they choose one. No mail server can deliver to it."""
+"""Placeholder email address of the first administrator. No mail server can deliver to it."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _NOT_BLANK = r"\S"
@@ -69,7 +69,7 @@ def parse_headers(text: str) -> frozenset[str]:
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Settings of this server. A field is set with ``OCTAVO_<FIELD>`` in the environment or ``<field>`` in
+    """Settings of this server. To set a field, use ``OCTAVO_<FIELD>`` in the environment or ``<field>`` in
     octavo.toml."""
 
     data: Annotated[str, Meta(description="Data folder, with the embedded database and files")] = "data"
@@ -104,6 +104,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             )
         ),
     ] = True
+    backup_place: Annotated[
+        str,
+        Meta(
+            description=(
+                "Absolute path of a folder, or s3://bucket/prefix, for backups that server administrators"
+                " start in the app (optional)"
+            )
+        ),
+    ] = ""
     url: Annotated[str, Meta(description="Public base URL of the API and the app")] = "http://127.0.0.1:8000"
     sites_url: Annotated[str, Meta(description="Public base URL of published sites")] = (
         "http://127.0.0.1:8001"
@@ -156,7 +165,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 8
     event_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events")] = 30
     integration_processes: Annotated[
-        int, Meta(ge=1, le=1000, description="Maximum number of script processes of integrations per process")
+        int, Meta(ge=1, le=1000, description="Maximum number of integration script processes per process")
     ] = 16
     insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
         400
@@ -170,7 +179,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     check_links: Annotated[
         bool,
-        Meta(description="Whether to check links to other sites in the background, for the health of sites"),
+        Meta(description="Whether to check external links in the background, for site health"),
     ] = False
     allow_file_remotes: Annotated[
         bool,
@@ -451,13 +460,13 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def first_admin(self) -> str:
-        """Return the email address of the administrator who is created on the first start."""
+        """Return the email address of the administrator to create on the first start."""
         return self.admin_email.partition(",")[0].strip() or UNCHOSEN_EMAIL
 
     @property
     def operators(self) -> frozenset[str]:
-        """Return the email addresses of the server administrators. If there are none, the first administrator
-        administers the server."""
+        """Return the email addresses of the server administrators. If there are none, the first administrator is the
+        server administrator."""
         return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
 
     @property
@@ -509,8 +518,9 @@ def load(
     environ: Mapping[str, str] | None = None,
     defaults: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Load settings from the defaults (``defaults`` take precedence over the fields' own), the file, the
-    environment, and ``overrides`` (None values are ignored). Later sources take precedence.
+    """Load settings from ``defaults`` and the fields' own defaults, the file, the environment, and ``overrides``, whose
+    None values are ignored. Later sources take precedence, and ``defaults`` take precedence over the fields' own
+    defaults.
 
     Raises SettingsError with the name of a setting if it is invalid.
     """
@@ -567,7 +577,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield the problems with settings that can't work. Each message starts with the variable's name."""
+    """Yield the problems with unusable settings. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
@@ -575,11 +585,11 @@ def _problems(settings: Settings) -> Iterator[str]:
     if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
         yield (
             f"OCTAVO_URL: must not have a path, but it has /{parts.path.strip('/')}. Octavo serves its app"
-            " and API at the root of a host. Use a separate host name or port."
+            " and API at the root of a host. Use a separate hostname or port."
         )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
-            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another host name or port"
+            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another hostname or port"
             " for sites."
         )
     for name, url in (("OCTAVO_LLM_URL", settings.llm_url), ("OCTAVO_OIDC_ISSUER", settings.oidc_issuer)):
@@ -599,6 +609,8 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield f"{name}: can only be used with a postgresql:// URL in OCTAVO_DATABASE_URL"
     if settings.files_url:
         _split("OCTAVO_FILES_URL", settings.files_url)
+    if settings.backup_place and not settings.backup_place.startswith(("/", "s3://")):
+        yield "OCTAVO_BACKUP_PLACE: must be the absolute path of a folder, or s3://bucket/prefix"
     if settings.smtp_url:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:

@@ -43,7 +43,7 @@ def test_running_processes_are_counted_however_they_started(postgres_databases: 
         works, said = ask()
         assert not works
         assert f" of {given}" in said and "processes can use" in said
-        assert said.endswith("lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL")
+        assert said.endswith("lower OCTAVO_DATABASE_CONNECTIONS, or raise PostgreSQL's max_connections")
 
 
 def test_connection_names_state_their_purpose() -> None:

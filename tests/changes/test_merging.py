@@ -486,7 +486,7 @@ def test_two_revisions_are_compared_and_the_earlier_one_restored(space):
     path = f"{space.path}/revisions/{head()}/changes/page/{space.pages['A']}"
     words = space.world.get("reader", path, params={"since": first})["changes"]
     assert any(one["after"] == "One." for one in words)
-    for earlier, later, said in ((head(), first, "an earlier revision"), ("nope", first, "no revision")):
+    for earlier, later, said in ((head(), first, "must be earlier"), ("nope", first, "no revision")):
         answer = space.world.call(
             "reader", "GET", f"{space.path}/revisions/{later}/changes", params={"since": earlier}
         )

@@ -110,7 +110,12 @@ NOTHING_BEYOND = {
         "createOrganizationInvite",
     },
     "whether reviewers can see the changed pages": {"tryMergeRulesInSpace"},
-    "which pages are restricted, to leave them out": {"listOwnWatches", "listTranslations", "getTranslation"},
+    "which pages are restricted, to leave them out": {
+        "listOwnWatches",
+        "listTranslations",
+        "getTranslation",
+        "listImportRuns",
+    },
     "whether a space is empty, as sites show it": {
         "getIntegrationSiteInstallation",
         "getSiteGitSync",
@@ -178,7 +183,7 @@ def test_a_token_with_only_the_scope_of_the_area_is_refused(world: World, operat
     before = world.written()
     headers = {"authorization": f"Bearer {secret}"}
     answer = send(world, "admin", operation, world.home, headers=headers)
-    assert answer.status_code == 403 and "doesn't have the scope" in answer.text, answer.text
+    assert answer.status_code == 403 and "` scope. Create a token" in answer.text, answer.text
     assert world.written() == before
     answer = send(world, "admin", operation, world.home, headers={"authorization": f"Bearer {enough}"})
-    assert "doesn't have the scope" not in answer.text
+    assert "` scope. Create a token" not in answer.text

@@ -234,3 +234,18 @@ def test_a_role_for_a_site_gives_no_access_to_its_spaces(closed: Closed) -> None
         if changed and call.partition(" ")[0] not in OWN:
             wrong.append(f"{call} changes {changed}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("closed", [""], indirect=True, ids=["alone"])
+def test_parts_of_a_site_with_closed_spaces_are_not_found_by_their_ids(closed: Closed) -> None:
+    """The IDs can be known from earlier, from a log, or from someone who can see the space."""
+    closed.place.ids |= {"siteSectionId": closed.section, "siteSpaceId": closed.site_space}
+    closed.close()
+    closed.keep()
+    wrong = []
+    for call, text, changed in changed_by_each(closed, collective()):
+        if WORD in text.lower():
+            wrong.append(f"{call} tells {text}")
+        if changed and call.partition(" ")[0] not in OWN:
+            wrong.append(f"{call} changes {changed}")
+    assert not wrong, "\n".join(wrong)

@@ -50,7 +50,7 @@ _SCHEMA = {
 
 
 class Closed:
-    """Published site at its own host name, with one space that is closed to the person who manages the site.
+    """Published site at its own hostname, with one space that is closed to the person who manages the site.
     ``audience``: if it is everyone, that space has a condition that requires a token."""
 
     def __init__(self, world: World, audience: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -33,14 +34,15 @@ A message is retried 12 times before the worker parks it. It shows <code class="
 
 
 class ScanScene:
-    """A site with one page to break. ``text``: its Markdown."""
+    """A site with one page to break. ``text``: its Markdown; None to leave it as it is."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, text: str | None = PAGE) -> None:
         self.world, self.place = world, world.home
         # Tests before this one can have left pages of a space with the same ID and version.
         world.context.db.caches.clear()
         self.site = self.place.path(SITE)
-        self.write(PAGE)
+        if text is not None:
+            self.write(text)
 
     def write(self, text: str, page: str | None = None, **fields: Any) -> None:
         change = {"operation": "update_page", "page": page or self.place["pageId"], **fields}
@@ -376,3 +378,129 @@ def test_a_site_has_the_time_of_its_last_scan(scene: ScanScene) -> None:
     scene.scan()
     [scan] = scene.world.get("admin", f"{scene.site}/scans")["items"]
     assert scene.world.get("admin", scene.site)["lastScanAt"] == scan["finishedAt"]
+
+
+def test_a_finding_is_ignored_on_one_of_its_pages(scene: ScanScene) -> None:
+    link = "See [the other page](missing-page.md)."
+    scene.write(link)
+    scene.change({"operation": "insert_page", "title": "Second", "document": {"markdown": link}})
+    scene.scan()
+    finding = scene.on_page()["broken-link"]
+    assert (finding["pages"], finding["ignoredPages"]) == (2, 0)
+    path, page = f"{scene.site}/findings/{finding['id']}", scene.place["pageId"]
+    ignored = f"{path}/ignored-pages/{page}"
+    call = scene.world.call
+    for body in ({}, {"reason": ""}, {"reason": "x" * 501}):
+        assert call("admin", "PUT", ignored, json=body).status_code == 400
+    assert call("reader", "PUT", ignored, json={"reason": "Known"}).status_code == 403
+    missing = call("admin", "PUT", f"{path}/ignored-pages/none", json={"reason": "Known"})
+    assert missing.status_code == 404 and "doesn't concern a page" in missing.text
+    shown = call("admin", "PUT", ignored, json={"reason": "Known"}).json()
+    assert (shown["status"], shown["ignoredPages"], len(shown["evidence"])) == ("open", 1, 1)
+    assert shown["evidence"][0]["page"]["title"] == "Second"
+    assert "broken-link" not in scene.on_page() and "broken-link" in scene.on_page("status=")
+    pages = {one["page"]["title"]: one for one in scene.world.get("admin", f"{path}/pages")["items"]}
+    assert [one["ignored"]["reason"] for one in pages.values() if "ignored" in one] == ["Known"]
+    scene.scan()
+    assert "broken-link" not in scene.on_page() and len(scene.list(query="status=open&kind=broken-link")) == 1
+    # Ignored on all pages, it is dismissed; on a further page, it opens again.
+    second = pages["Second"]["page"]["id"]
+    both = call("admin", "PUT", f"{path}/ignored-pages/{second}", json={"reason": "Known"}).json()
+    assert both["status"] == "canceled"
+    scene.scan()
+    assert scene.world.get("admin", path)["status"] == "canceled"
+    scene.change({"operation": "insert_page", "title": "Third", "document": {"markdown": link}})
+    scene.scan()
+    found = scene.world.get("admin", path)
+    assert (found["status"], [one["page"]["title"] for one in found["evidence"]]) == ("open", ["Third"])
+    assert call("admin", "DELETE", ignored).status_code == 205
+    assert call("admin", "DELETE", ignored).status_code == 204
+    assert "broken-link" in scene.on_page()
+    # Dismissing applies to all pages, and so does reopening.
+    assert call("admin", "PATCH", path, json={"status": "canceled"}).json()["ignoredPages"] == 0
+    refused = call("admin", "PUT", ignored, json={"reason": "Known"})
+    assert refused.status_code == 409 and "dismissed on all pages" in refused.text
+
+
+def test_restoring_the_only_page_reopens_a_finding(scene: ScanScene) -> None:
+    scene.scan()
+    finding = scene.on_page()["broken-anchor"]
+    ignored = f"{scene.site}/findings/{finding['id']}/ignored-pages/{scene.place['pageId']}"
+    call = scene.world.call
+    assert call("admin", "PUT", ignored, json={"reason": "A script adds it"}).json()["status"] == "canceled"
+    scene.write("Nothing is broken.")
+    scene.scan()
+    scene.write(PAGE)
+    scene.scan()
+    assert "broken-anchor" not in scene.on_page(), "a problem that returns stays ignored on the page"
+    assert call("admin", "DELETE", ignored).status_code == 205
+    assert scene.on_page()["broken-anchor"]["status"] == "open"
+
+
+def test_findings_are_found_by_text_and_space(scene: ScanScene) -> None:
+    scene.scan()
+
+    def kinds(query: str) -> set[str]:
+        return {one["kind"] for one in scene.list(query=f"status=open&{query}")}
+
+    assert kinds("search=MISSING-page") == {"broken-link"}
+    assert kinds("search=Link to a missing") >= {"broken-link", "broken-anchor"}
+    assert kinds("search=%25") == set() == kinds("search=%22quote%22:")
+    assert kinds("search=instal&kind=broken-link") == set()
+    assert kinds(f"space={scene.place['spaceId']}") and kinds("space=none") == set()
+    path = f"{scene.site}/findings?search={'x' * 201}"
+    assert scene.world.call("admin", "GET", path).status_code == 400
+
+
+def test_a_page_that_is_deleted_while_it_is_scanned_has_no_findings(
+    scene: ScanScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.change({"operation": "insert_page", "title": "Second", "document": {"markdown": "TODO: write."}})
+    check = scanning.check_space
+
+    def check_and_delete(*arguments: Any) -> Any:
+        found = check(*arguments)
+        if arguments[1] == scene.place["spaceId"]:
+            scene.change({"operation": "delete_page", "page": scene.place["pageId"]})
+        return found
+
+    monkeypatch.setattr(scanning, "check_space", check_and_delete)
+    assert scene.scan()["status"] == "done"
+    # A link of another page to the deleted one is broken now.
+    found = {each["kind"]: each["evidence"][0]["page"]["title"] for each in scene.list()}
+    assert found == {"placeholder": "Second", "broken-link": "Handbook"}
+
+
+def test_two_scans_at_once_find_each_problem_once(scene: ScanScene) -> None:
+    context, site, organization = scene.world.context, scene.place["siteId"], scene.place["organizationId"]
+    with context.db.write() as tx:
+        scans = [insert_scan(tx, site, "manual").id for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda scan: scanning.scan_site(context, site, organization, scan), scans))
+    done = {scan["id"]: scan["status"] for scan in scene.world.get("admin", f"{scene.site}/scans")["items"]}
+    assert [done[scan] for scan in scans] == ["done", "done"]
+    found = scene.list()
+    assert len({(each["kind"], each["title"]) for each in found}) == len(found) > 5
+
+
+def test_pages_in_twelve_languages_have_no_false_findings(scene: ScanScene) -> None:
+    sentences = {
+        "ar": "تعاد محاولة إرسال الرسالة 10 مرات.",
+        "de": "Eine Nachricht wird 10 Mal gesendet.",
+        "el": "Το μήνυμα αποστέλλεται 10 φορές.",
+        "es": "Un mensaje se envía 10 veces. Escriba todo en el campo.",
+        "fr": "Un message est envoyé 10 fois.",
+        "he": "ההודעה נשלחת 10 פעמים.",
+        "hi": "संदेश 10 बार भेजा जाता है।",
+        "ja": "メッセージは10回送信されます。",
+        "ko": "메시지는 10번 전송됩니다.",
+        "pt": "Uma mensagem é enviada 10 vezes. Todo o texto fica aqui.",
+        "ru": "Сообщение отправляется 10 раз.",
+        "zh": "消息会发送 10 次。",
+    }
+    scene.write("Start.")
+    for language, text in sentences.items():
+        document = {"markdown": f"## {language}\n\n{text}\n"}
+        scene.change({"operation": "insert_page", "title": language, "document": document})
+    assert scene.scan()["status"] == "done"
+    assert scene.list() == []

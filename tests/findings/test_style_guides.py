@@ -156,7 +156,7 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
     ("source", "reason"),
     [
         ("extends: existence\nmessage: x\ntokens: ['(?=a)b']", "n't supported"),
-        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "must not match empty text"),
+        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "must not match an empty string"),
         ("extends: existence\nmessage: x", "tokens: is required"),
         ("extends: substitution\nmessage: x", "swap: is required"),
         ("extends: spelling\nmessage: x", "extends"),

@@ -84,6 +84,16 @@ def test_fields_of_an_attribute_that_two_people_set_are_merged_by_the_later_auth
     one.send({"stepType": "attr", "pos": 0, "attr": "meta", "value": {"id": "x"}})
 
 
+def test_a_deletion_is_mapped_over_no_field_that_its_author_has_not_seen(live):
+    one, other = live.open("editor"), live.open("admin")
+    one.send({"stepType": "attr", "pos": 0, "attr": "data", "value": {"align": "right"}})
+    for late in (delete(0, 23), {**delete(0, 23), "slice": block("New.", 0)["slice"]}):
+        answer = other.post(other.body(late))
+        assert (answer.status_code, answer.json()["error"]["reason"]) == (409, "behind")
+    other.load()
+    other.send(delete(0, 23))
+
+
 def test_an_invalid_step_changes_nothing(live):
     client = live.open()
     for step in (

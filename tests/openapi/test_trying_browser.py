@@ -229,3 +229,13 @@ def test_a_field_is_found_in_a_long_body(open_page):
     assert not page.get_by_text("postcode").first.is_visible() and not found.count()
     assert magnifier.evaluate("each => each === document.activeElement")
     assert not page.errors
+
+
+def test_a_sample_is_named_for_its_language(open_page):
+    page = open_page()
+    sample = page.locator(".openapi-sample").first
+    for language in ("Python", "JavaScript", "cURL"):
+        sample.locator(f'[data-language="{language}"]').first.evaluate("button => button.click()")
+        sample.locator(".code-language", has_text=language).wait_for(state="attached")
+        assert sample.locator("pre").get_attribute("aria-label") == language
+    assert page.errors == []

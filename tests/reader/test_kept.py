@@ -321,7 +321,7 @@ def test_cached_responses_are_separate_by_host_language_audience_and_encoding(wo
             assert ask(Visitor(world.context), path, headers) == answer, (path, headers)
 
 
-LOOKED_AT_AGAIN = frozenset({"sites", "organizations", "spaces", "site_versions"})
+LOOKED_AT_AGAIN = frozenset({"sites", "organizations", "spaces", "site_versions", "site_former_hostnames"})
 """Dependencies that every cached answer is checked against after a commit."""
 OF_REVISIONS = frozenset({"branches", "revisions", "page_versions", "item_versions", "bodies", "node_keys"})
 """Data that never changes once a revision of main refers to it."""

@@ -46,7 +46,7 @@ FILES = {
 
 class _Web(httpx.AsyncBaseTransport):
     """The owner's web server: forwards everything under a path, and has other pages elsewhere.
-    ``names_itself``: whether it sends its public host name to the reader, as some servers do by default."""
+    ``names_itself``: whether it sends its public hostname to the reader, as some servers do by default."""
 
     def __init__(self, app: Any, target: str, *, names_itself: bool) -> None:
         self._inside = httpx.ASGITransport(app.application, client=(ADDRESS, 0))
@@ -445,7 +445,7 @@ def test_proxy_urls_are_validated_and_normalized(world):
     other = world.post("admin", world.home.path("/orgs/{organizationId}/sites"), {"title": "Other"})["id"]
     below, at = "www.xn--bcher-kva.test/Docs/api", world.home.path(f"/orgs/{{organizationId}}/sites/{other}")
     assert change("admin", at, proxy=below).json()["proxy"]["origin"] == below
-    # A site's host name serves only that site.
+    # A site's hostname serves only that site.
     for who, at, body in (
         ("stranger", theirs, {"hostname": "www.xn--bcher-kva.test"}),
         ("admin", path, {"hostname": "www.xn--bcher-kva.test"}),

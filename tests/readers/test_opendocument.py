@@ -293,9 +293,9 @@ def test_unsupported_content_is_reported(read):
         ("tracked_changes", "insertions were accepted (1), deletions were skipped (1)"),
         ("comments_left_out", "comments were skipped (1)"),
         ("left_out", "hidden text, under “Part”"),
-        ("left_out", "a formula, which was imported as its source, under “Part”"),
-        ("left_out", "an embedded object, which was imported as its image, under “Part”"),
-        ("left_out", "a drawing, whose text was kept (2 times), under “Part”"),
+        ("left_out", "a formula, imported as source text, under “Part”"),
+        ("left_out", "an embedded object, imported as an image, under “Part”"),
+        ("left_out", "a drawing; its text was kept (2 times), under “Part”"),
         ("left_out", "a hidden section, under “Part”"),
     ]
 

@@ -7,6 +7,7 @@ the responses for words, IDs, and paths of pages that the person can't see.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,7 @@ from agents.test_agents import Agent, Connecting
 from contract.samples import SAMPLES, TOLD_ELSEWHERE, Sample, _Noting, sample_of, send
 from events.listening import Listening, listening
 from octavo.content.changes.store import find_state
+from octavo.content.events.presence import write_presence
 from octavo.content.revisions.page_versions import list_pages
 from octavo.core.pages import Page
 from octavo.delivery.reader.table import ROUTES
@@ -38,6 +40,8 @@ from world import MEMBERS, NOBODY, Place, World
 
 load_packages()
 
+TAB = "tab-1"
+"""Client of an administrator who views pages."""
 PEOPLE = ("editor", "commenter", "reader", "reviewer", "home-colleague")
 INTEGRATION = "integration"
 CALLERS = (*PEOPLE, INTEGRATION)
@@ -166,6 +170,10 @@ class Machine:
         self.integration: dict[str, str] = {}
         self.other = ""
         """A space with links to pages of the machine."""
+        self.arrived: dict[str, bool] = {}
+        """Whether the streams of people told them that an administrator is present."""
+        self.is_at = self.was_at = ""
+        """The page that an administrator views, and the one before."""
         self.streams: dict[str, Listening] = {}
         self.heard: dict[str, int] = {}
 
@@ -316,6 +324,7 @@ class Machine:
             self.restore,
             self.join,
             self.look,
+            self.leave,
             self.work,
         ]
 
@@ -347,12 +356,16 @@ class Machine:
 
     def insert(self, at: str, into: str | None) -> None:
         word = self.word()
-        page = {
+        page: dict[str, Any] = {
             "operation": "insert_page",
             "title": f"{word} plans",
             "description": f"About {word}",
             "document": {"markdown": f"Words of {word}.\n\n[Home](README.md)\n"},
         }
+        if self.random.random() < 0.5:
+            page["slug"] = (
+                f"p{self.number}"  # Texts can link to such pages, because their paths contain no words.
+            )
         before = self.read(at).keys()
         answer = self.change(at, {**page, **({"into": into} if into else {})})
         for id in self.read(at).keys() - before if answer.is_success else ():
@@ -450,9 +463,25 @@ class Machine:
             self.world.call("admin", "POST", "/user/favorites", json=favorite)
             self.world.call("admin", "PUT", f"{path}/content/page/{id}/watch", json={"level": "watching"})
             here = {"activity": "editing", "page": id}
-            self.world.call("admin", "PUT", f"{path}/presence/tab-1", json=here)
+            self.world.call("admin", "PUT", f"{path}/presence/{TAB}", json=here)
+            self.told_presence(id)
             self.world.call("admin", "GET", f"{path}/pages/{id}/live")
             self.world.call("admin", "POST", f"{path}/content/page/{id}/verify", json={})
+
+    def leave(self, at: str) -> None:
+        """Move an administrator to an open page, or away."""
+        path, to = self.place.path(f"{SPACE}/presence/{TAB}"), self.random.choice((self.place["pageId"], ""))
+        if to:
+            self.world.call("admin", "PUT", path, json={"activity": "viewing", "page": to})
+        else:
+            self.world.call("admin", "DELETE", path)
+        self.told_presence(to)
+
+    def told_presence(self, page: str) -> None:
+        """Write an administrator's presence, and wait until streams have told it."""
+        self.was_at, self.is_at = self.is_at, page
+        write_presence(self.world.context)
+        self.world._loop.run_until_complete(asyncio.sleep(0.5))
 
     def work(self, at: str) -> None:
         """Run jobs, such as those that notify people and index pages."""
@@ -471,10 +500,18 @@ class Machine:
         for who, stream in self.streams.items():
             hidden = self.before[who] & self.hidden(who)
             new, self.heard[who] = stream.heard[self.heard.get(who, 0) :], len(stream.heard)
+            traces = [*hidden, *(comment for id in hidden for comment in self.comments_of(id))]
             for event in new:
                 self.count("stream", who)
-                if trace := next((id for id in hidden if id in str(event.data)), None):
+                if trace := next((one for one in traces if one in str(event.data)), None):
                     self.report(f"stream of {who}: {event} tells {trace}")
+                left = event.data.get("activity") == "left" and not self.arrived.get(who)
+                if left and self.was_at in hidden:
+                    self.report(f"stream of {who}: {event} tells that someone was at a hidden page")
+                if event.data.get("clientId") == TAB:
+                    self.arrived[who] = event.data["activity"] != "left"
+                if hidden and event.data.get("conflicts"):
+                    self.report(f"stream of {who}: {event} can count conflicts in hidden pages")
 
     # --- reads ----------------------------------------------------------------------------------------
 

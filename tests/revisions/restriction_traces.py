@@ -17,15 +17,20 @@ from octavo.assistants.findings import scanning
 from octavo.assistants.findings.store import insert_scan
 from octavo.assistants.questions.recording import record_answer
 from octavo.assistants.questions.types import AnswerPage, Asked
+from octavo.assistants.translations import store as translations
+from octavo.assistants.translations.restricting import notice_of
+from octavo.assistants.translations.store import TranslatedPart, TranslationPartRow
 from octavo.content.changes.store import find_state
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.page_versions import list_pages
+from octavo.core.problems import Problem
 from octavo.extensions.deliveries import delivering
 from octavo.extensions.deliveries.delivering import DeliveryResult
 from octavo.extensions.deliveries.store import Delivery
 from octavo.extensions.webhooks import store as webhooks
 from octavo.extensions.webhooks.events import EVENTS
 from octavo.extensions.webhooks.signing import new_secret
+from octavo.interchange.transfer.store import ImportedPage
 from octavo.kit.context import Context
 from octavo.kit.ids import new_id
 from octavo.organization.access.scopes import INTEGRATION_SCOPES
@@ -35,6 +40,13 @@ from world import World
 
 SITE = "/orgs/{organizationId}/sites/{siteId}"
 COLUMNS = ("url", "page", "referrer", "eventLinkTargetValue", "eventSearchQuery", "eventPageFeedbackComment")
+RESULTS = (
+    f"{SITE}/findings",
+    f"{SITE}/questions",
+    f"{SITE}/topics",
+    "/orgs/{organizationId}/translations",
+    "/org/{organizationId}/imports",
+)
 
 
 class WholeMachine(Machine):
@@ -78,8 +90,11 @@ class WholeMachine(Machine):
             self.track,
             self.answer,
             self.link,
+            self.link_from_texts,
             self.copy,
             self.print,
+            self.translate,
+            self.bring_in,
         ]
 
     # --- steps ----------------------------------------------------------------------------------------
@@ -119,6 +134,8 @@ class WholeMachine(Machine):
         path = self.place.path(f"{SITE}/insights/events")
         assert self.world.call("nobody", "POST", path, json={"events": events}).is_success
         self.work(at)
+        if self.random.random() < 0.5:
+            self.scan(at)
 
     def event(
         self,
@@ -157,10 +174,46 @@ class WholeMachine(Machine):
             question = f"Where are the {word} gherkins?"
             resolution: Any = "yes" if sources else "no"
             record_answer(tx, self.world.context.settings, asked, question, resolution, [], sources)
+        if self.random.random() < 0.5:
+            self.scan(at)
+
+    def translate(self, at: str) -> None:
+        """Store the result of a run of the translation in which a page of the machine has a problem."""
+        if (id := self.pick(SPACE)) is None:
+            return
+        page, translation = self.alive[id], self.place["translationId"]
+        name = page.file_path or page.slug
+        part = TranslationPartRow(id, "", None, None, 1, TranslatedPart(page=page))
+        problem = Problem(name, 0, "not_translated", f"“{page.title}”: the model has no answer")
+        with self.world.context.db.write() as tx:
+            translations.put_parts(tx, translation, [part], [])
+            tx.run(
+                """UPDATE translations SET problems = :problems, notice = :notice,
+                     untranslated = (SELECT sum(missing) FROM translated_parts WHERE translation_id = :id)
+                   WHERE id = :id""",
+                problems=msgspec.json.encode([problem]).decode(),
+                notice=notice_of(1, True),
+                id=translation,
+            )
+
+    def bring_in(self, at: str) -> None:
+        """Store the result of an import that created a page of the machine."""
+        if (id := self.pick(SPACE)) is None:
+            return
+        path = f"{self.alive[id].slug}.md"
+        encode = msgspec.json.encode
+        with self.world.context.db.write() as tx:
+            tx.run(
+                """UPDATE import_runs SET status = 'completed', pages = :pages, problems = :problems,
+                     change_id = NULL, user_id = :user WHERE id = :id""",
+                pages=encode([ImportedPage(id, path=path)]).decode(),
+                problems=encode([Problem(path, 1, "unknown_block", "this block isn't known")]).decode(),
+                user=self.world.users["editor"],
+                id=self.place["importRunId"],
+            )
 
     def link(self, at: str) -> None:
-        """Link to a page of the machine from the page tree of its space and of another space. The Markdown of a page
-        contains the paths of the pages that it links to, so this step adds no links to texts."""
+        """Link to a page of the machine from the page tree of its space and of another space."""
         if (id := self.pick(SPACE)) is None:
             return
         space, target = self.place["spaceId"], {"kind": "page", "page": id}
@@ -179,6 +232,19 @@ class WholeMachine(Machine):
             )
         self.world.context.db.caches.clear()
 
+    def link_from_texts(self, at: str) -> None:
+        """Link to a page of the machine from a page and a comment that everyone sees. The Markdown of a page contains
+        the paths of the pages that it links to, so these must not contain words."""
+        pages = self.alive if at == SPACE else self.alive_drafted
+        id = self.pick(at)
+        if id is None or "zq" in (pages[id].file_path or "zq"):
+            return
+        text = f"See [it](/pages/{id}), [a section](/pages/{id}#there), and [nothing](never.md#there).\n"
+        page = self.place["pageId"]
+        self.change(at, {"operation": "update_page", "page": page, "document": {"markdown": text}})
+        comment = {"body": {"markdown": f"See [it](/pages/{id})."}, "page": page}
+        self.world.call("admin", "POST", self.place.path(f"{at}/comments"), json=comment)
+
     def copy(self, at: str) -> None:
         """Copy the space as a template as someone who can't see everything."""
         who = self.random.choice(("editor", "reviewer"))
@@ -192,9 +258,7 @@ class WholeMachine(Machine):
                 before = {page.id for page in list_pages(tx, find_state(tx, self.other, None))}
                 pages = list_pages(tx, find_state(tx, self.other, made.json()["id"]).whole)
                 # The Markdown of a page contains the paths of the pages that it links to.
-                new = [
-                    page for page in pages if page.id not in before and page.title not in ("Links", "Look")
-                ]
+                new = [page for page in pages if page.id not in before and page.title != "Links"]
                 texts = [get_body(tx, page.body) for page in new if page.body]
             self.look_in(INTEGRATION, "a copy of the template", f"{new} {texts}")
 
@@ -247,9 +311,18 @@ class WholeMachine(Machine):
         self.count("insights", who)
         self.look_for(who, "insights", self.world.call(who, "POST", path, json=body), "")
 
+    def read_results(self) -> None:
+        """Read the results of scans, questions, imports, and translations."""
+        who = self.random.choice(PEOPLE)
+        for path in RESULTS:
+            self.count("results", who)
+            answer = self.world.call(who, "GET", self.place.path(path), params={"limit": 1000})
+            self.look_for(who, path, answer, "")
+
     def visit(self) -> None:
         super().visit()
         self.read_insights()
+        self.read_results()
 
 
 def run(world: World, seed: int, *, steps: int, reads: int, writes: int) -> WholeMachine:

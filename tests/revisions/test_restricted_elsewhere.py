@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from msgspec.structs import replace
@@ -19,12 +22,15 @@ from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.pages import Page
+from octavo.core.space_config import read_config
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import open_source
+from octavo.kit.ids import new_id
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
 from octavo.sites.printing.links import open_print
 from openapi.specs import processed
+from transfer.bringing_in import Imports
 from visiting import Visitor
 from world import World
 
@@ -165,6 +171,77 @@ def test_presence_reveals_no_page_that_a_change_request_restricts(world: World) 
         path = world.home.path(f"{at}/presence")
         assert [one["id"] for one in world.get("admin", path)["items"]] == [WORD]
         assert not world.get("reader", path)["items"]
+
+
+def test_streams_tell_nothing_of_people_on_restricted_pages(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    stream = world.home.path(f"{SPACE}/events")
+
+    def be_at(page: str | None, name: str = "visitor-1") -> None:
+        path = world.home.path(f"{SPACE}/presence/{name}")
+        here = {"activity": "viewing", "page": page}
+        assert world.call("admin", "PUT" if page else "DELETE", path, json=here if page else None).is_success
+        write_presence(world.context)
+        expected = {"pageId": page} if page else {"activity": "left"}
+        admin.hear("presence", clientId=name, **expected)
+
+    with listening(world, "reader", stream) as reader, listening(world, "admin", stream) as admin:
+        for at in (page, world.home["pageId"], page, None):
+            be_at(at)
+        be_at(world.home["pageId"], "visitor-2")
+        reader.wait(lambda one: any(each.data.get("clientId") == "visitor-2" for each in one.heard))
+        heard = [(one.data["activity"], one.data["pageId"]) for one in reader.heard[:-1]]
+        # The person arrives only at the page that the reader can see, and leaves it for the other one.
+        assert heard == [("viewing", world.home["pageId"]), ("left", None)]
+
+
+def test_streams_do_not_count_conflicts_in_restricted_pages(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    for at, title in ((CHANGE, "Here"), (SPACE, "There")):
+        edit(world, at, {"operation": "update_page", "page": page, "title": title})
+    with listening(world, "reader", world.home.path(f"{SPACE}/events")) as reader:
+        assert world.post("admin", world.home.path(f"{CHANGE}/update"))["result"] == "conflicts"
+        assert "conflicts" not in reader.hear("revision", action="updated").data
+
+
+def test_live_pages_that_are_hidden_look_like_pages_that_never_existed(world: World) -> None:
+    hidden, gone = insert(world, SPACE, "Plans"), insert(world, SPACE, "More plans")
+    for page in (hidden, gone):
+        restrict(world, SPACE, ADMINISTRATORS, page)
+    edit(world, SPACE, {"operation": "delete_page", "page": gone})
+    space, change = world.home["spaceId"], world.home["changeRequestId"]
+    calls: list[tuple[str, str, dict[str, Any] | None]] = [
+        ("GET", "", None),
+        ("PUT", "/caret", {"client": "client-1", "version": 0, "anchor": 0, "head": 0}),
+        ("POST", "/save", None),
+        ("GET", "/set-aside", None),
+        ("POST", "/set-aside", {"markdown": "Words."}),
+    ]
+
+    def ask(page: str) -> list[tuple[int, str]]:
+        places = (
+            (space, f"/spaces/{space}/pages"),
+            (change, f"/spaces/{space}/change-requests/{change}/pages"),
+        )
+        answers = [
+            answer
+            for id, path in places
+            for answer in (
+                world.call("editor", "GET", "/user/events", params={"live": f"{id}/{page}", "seconds": 0}),
+                *(
+                    world.call("editor", method, f"{path}/{page}/live{rest}", json=body)
+                    for method, rest, body in calls
+                ),
+            )
+        ]
+        return [(answer.status_code, answer.text.replace(page, "ID")) for answer in answers]
+
+    never = ask(new_id())
+    assert {status for status, _ in never} == {404}
+    assert ask(hidden) == ask(gone) == never
 
 
 # --- live documents, counts, and comments -------------------------------------------------------------
@@ -763,6 +840,33 @@ def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(
     assert "Seen one." in memory and WORD not in memory.lower()
 
 
+def test_the_memory_learns_nothing_from_pages_that_only_the_translation_restricts(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans", text="Seen one.\n")
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    with world_with_model(world, server):
+        made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+        work(world)
+        content = f"/spaces/{made['result']['space']}/content"
+
+        def update(**fields: Any) -> None:
+            world.post("admin", content, {"changes": [{"operation": "update_page", "page": page, **fields}]})
+
+        def remembered() -> str:
+            translate(world, "admin", made)
+            with world.context.db.read() as tx:
+                return str(tx.all("SELECT source, target FROM translation_memory WHERE space_id IS NOT NULL"))
+
+        update(title="Open title")
+        assert "Open title" in remembered()
+        update(visibleTo=ADMINISTRATORS)
+        update(title=f"{WORD} title", document={"markdown": f"{WORD} by a person.\n"})
+        shown = remembered()
+        assert WORD not in shown and "Open title" not in shown
+
+
 def test_problems_and_counts_of_a_translation_leave_out_pages_restricted_later(
     sqlite_world: World, server: ModelServer
 ) -> None:
@@ -815,3 +919,68 @@ def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_pa
     path = f"/spaces/{space}/content/page/{page}?format=markdown"
     assert "Other secret" in world.get("admin", path)["markdown"]
     assert world.call("reader", "GET", path).status_code == 404
+
+
+def test_configuration_in_archives_names_no_restricted_page(world: World, tmp_path: Path) -> None:
+    for name, text in {
+        "README.md": "# Start\n",
+        "guide/README.md": "# Guide\n",
+        "guide/more.md": "# More\n",
+        f"guide/{WORD}.md": "# Pay\n",
+        ".gitbook.yaml": f"""# About {WORD}
+root: ./guide
+structure:
+  readme: {WORD}.md
+redirects:
+  first: more.md#there
+  second: more
+  third: https://example.org/
+  fourth: {WORD}.md
+  fifth: {WORD}
+""",
+        "guide/SUMMARY.md": f"# Contents\n\n<!-- {WORD} -->\n* [More](more.md)\n* [Pay]({WORD}.md)\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    space = world.post("admin", f"/orgs/{world.home['organizationId']}/spaces", {"title": "Imported"})["id"]
+    with open_source(str(tmp_path), allow_url=str, local=True) as source:
+        import_files(world.context, source, space, author=None)
+    with world.context.db.read() as tx:
+        [page] = (one.id for one in list_pages(tx, find_state(tx, space, None)) if one.title == "Pay")
+    rule = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [rule]})
+
+    def download(who: str) -> dict[str, str]:
+        answer = world.call(who, "GET", f"/spaces/{space}/archive")
+        with ZipFile(BytesIO(answer.content)) as archive:
+            return {name: archive.read(name).decode() for name in archive.namelist()}
+
+    whole, files = download("admin"), download("reader")
+    assert whole[".gitbook.yaml"] == (tmp_path / ".gitbook.yaml").read_text()
+    assert WORD in whole["guide/SUMMARY.md"] and WORD not in str(files)
+    assert files["guide/SUMMARY.md"] == "# Contents\n\n* [More](more.md)\n"
+    config = read_config(files[".gitbook.yaml"])
+    assert config.root == "guide/" and not config.problems
+    assert config.redirects == {
+        "first": "more.md#there",
+        "second": "more",
+        "third": "https://example.org/",
+    }
+
+
+def test_import_runs_name_no_page_that_was_restricted_later(world: World) -> None:
+    imports = Imports(world)
+    allowed = {"editMode": "live", "defaultLevel": "edit"}
+    assert world.call("admin", "PATCH", f"/spaces/{imports.space}", json=allowed).is_success
+    texts = {"README.md": "# Start\n", f"{WORD}.md": "---\nicon: [\n---\n\n# Pay\n"}
+    run = imports.files(*texts.items())
+    path = f"{imports.runs}/{run['id']}"
+    assert run["status"] == "completed" and WORD in str(run["problems"]) and len(run["pages"]) == 2, run
+    page = next(one["id"] for one in run["pages"] if WORD in one["path"])
+    rule = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [rule]})
+    assert world.get("admin", path) == run
+    [listed] = world.get("editor", imports.runs)["items"]
+    for shown in (listed, world.get("editor", path)):
+        assert page not in str(shown) and len(shown["pages"]) == 1
+        assert WORD not in str(shown["pages"]) + str(shown["problems"])

@@ -1,4 +1,4 @@
-"""Tests of resolving URLs of the app and of published sites, and of host names of sites."""
+"""Tests of resolving URLs of the app and of published sites, and of hostnames of sites."""
 
 import pytest
 

@@ -28,7 +28,11 @@ def _ask(world: World, method: str, path: str, body: Any = None) -> Any:
 def _refused(world: World, method: str, path: str, body: Any = None) -> bool:
     before = world.written()
     answer = _ask(world, method, path, body)
-    return answer.status_code == 403 and "Visitors can see this" in answer.text and world.written() == before
+    return (
+        answer.status_code == 403
+        and "Changes that visitors can see" in answer.text
+        and world.written() == before
+    )
 
 
 def test_editors_create_change_and_delete_drafts(world: World, path: str) -> None:

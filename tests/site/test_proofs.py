@@ -1,4 +1,4 @@
-"""Tests of verifying host names and paths: their verified owners use them, and no one can block others from
+"""Tests of verifying hostnames and paths: their verified owners use them, and no one can block others from
 theirs."""
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ Answer = Callable[[str, dict[str, str], Any], Any]
 
 
 class Service:
-    """``answer``: the function that returns the response to a path, its query, and its body. ``status`` and
-    ``headers``: those of all responses. ``hangs``: whether responses never end."""
+    """``answer``: the function that returns the response to a path, its query, and its body (JSON or a form).
+    ``status`` and ``headers``: those of all responses. ``hangs``: whether responses never end."""
 
     def __init__(self) -> None:
         self.answer: Answer = lambda path, query, body: {}
@@ -35,7 +35,11 @@ def serving() -> Iterator[Service]:
             parts = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
             length = int(self.headers.get("content-length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else None
+            content = self.rfile.read(length)
+            if self.headers.get("content-type") == "application/x-www-form-urlencoded":
+                body: Any = {name: values[0] for name, values in parse_qs(content.decode()).items()}
+            else:
+                body = json.loads(content) if length else None
             service.asked.append((parts.path, query))
             service.authorization.add(self.headers.get("authorization"))
             found = service.answer(parts.path, query, body)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from octavo.assistants.sources import client, syncing
-from octavo.assistants.sources.connectors import freshdesk, github, hubspot, intercom, linear, zendesk
+from octavo.assistants.sources.connectors import pylon
+from octavo.assistants.sources.connectors.registry import Freshdesk, Zendesk, ZohoDesk
+from octavo.assistants.sources.connectors.service import ServiceConnector
 from octavo.assistants.sources.types import SourceFailure
+from octavo.kit.clock import milliseconds
 from octavo.kit.net.fetch import Fetcher, Limits
 from world import World
 
@@ -60,12 +64,20 @@ def service() -> Iterator[Service]:
 def connected(world: World, service: Service, monkeypatch: pytest.MonkeyPatch) -> Connected:
     settings = replace(world.context.settings, allow_private_fetch=service.host)
     monkeypatch.setattr(world.context, "settings", settings)
-    monkeypatch.setattr(github, "BASE", service.url)
-    monkeypatch.setattr(zendesk, "BASE", f"{service.url}/{{subdomain}}")
-    for module in (intercom, linear, hubspot):
-        monkeypatch.setattr(module, "BASE", service.url)
-    monkeypatch.setattr(freshdesk, "BASE", f"{service.url}/{{domain}}")
+    for kind in all_subclasses(ServiceConnector):
+        if hasattr(kind, "base") and kind.base.startswith("https://"):
+            monkeypatch.setattr(kind, "base", service.url)
+    monkeypatch.setattr(Zendesk, "base", f"{service.url}/{{subdomain}}")
+    monkeypatch.setattr(Freshdesk, "base", f"{service.url}/{{domain}}")
+    monkeypatch.setattr(ZohoDesk, "base", f"{service.url}/desk.{{host}}")
+    monkeypatch.setattr(ZohoDesk, "accounts", f"{service.url}/accounts.{{host}}")
     return Connected(world, service)
+
+
+def all_subclasses(kind: type[ServiceConnector]) -> Iterator[type[ServiceConnector]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from all_subclasses(each)
 
 
 def issue(number: int, **fields: Any) -> dict[str, Any]:
@@ -313,6 +325,141 @@ def test_jira_issues_are_read_with_the_text_of_their_documents(connected: Connec
     assert connected.stored()["DOC-1"] == ("Export fails", "Open the menu.\nOpen the menu.")
     connected.sync()
     assert connected.service.asked[-1][1]["jql"].startswith('updated >= "2026-11-03"')
+
+
+def test_front_messages_are_read_back_to_the_last_known_one(connected: Connected) -> None:
+    def event(number: int, type: str = "inbound") -> dict[str, Any]:
+        message = {"id": f"msg_{number}", "body": "<p>How do I <b>export</b>?</p>", "text": ""}
+        return {
+            "id": f"evt_{number}",
+            "type": type,
+            "emitted_at": 1_760_000_000.25 + number,
+            "conversation": {
+                "id": "cnv_1",
+                "subject": f"Question {number}",
+                "status": "assigned",
+                "tags": [{"name": "billing"}],
+            },
+            "target": {"_meta": {"type": "message"}, "data": {**message, "created_at": 1_760_000_000}},
+        }
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/me":
+            return {"id": "cmp_1"}
+        assert path == "/events" and query["q[types][]"] == "inbound"
+        if query.get("page_token") == "two":
+            return {"_pagination": {"next": None}, "_results": [event(1)]}
+        following = "https://elsewhere.attacker.test/events?limit=100&page_token=two"
+        return {"_pagination": {"next": following}, "_results": [event(3, "outbound"), event(2)]}
+
+    connected.service.answer = answer
+    connected.add("builtin:front", token=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 2
+    assert connected.stored()["msg_1"] == ("Question 1", "How do I export?")
+    connected.sync()
+    assert connected.service.asked[-1][1]["q[after]"] == "1760000001"
+    assert connected.service.authorization == {f"Bearer {TOKEN}"}
+
+
+def test_pylon_issues_are_read_in_periods_of_a_month(
+    connected: Connected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = milliseconds(datetime(2022, 3, 15, tzinfo=UTC))
+    monkeypatch.setattr(pylon, "now", lambda: start)
+    asked: list[Any] = []
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/me":
+            return {"data": {"id": "x"}}
+        assert path == "/issues/search"
+        asked.append(body)
+        number = len(asked)
+        one = {"id": f"issue-{number}", "title": f"Issue {number}", "body_html": "<p>How do I export?</p>"}
+        one |= {"state": "new", "tags": ["billing"], "created_at": "2022-01-01T10:00:00Z"}
+        paging = {"cursor": "next", "has_next_page": number == 1}
+        return {"data": [one], "pagination": paging, "request_id": "r"}
+
+    connected.service.answer = answer
+    connected.add("builtin:pylon", token=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 4
+    assert connected.stored()["issue-1"] == ("Issue 1", "How do I export?")
+    periods = [each["filter"]["values"] for each in asked]
+    assert periods[0] == periods[1] == ["2022-01-01T00:00:00.000Z", "2022-01-31T00:00:00.000Z"]
+    assert asked[1]["cursor"] == "next" and periods[-1][1] == "2022-03-15T00:00:00.000Z"
+    asked.clear()
+    connected.sync()
+    assert [each["filter"]["values"][0] for each in asked] == ["2022-03-14T23:55:00.000Z"] * 2
+
+
+def test_zoho_desk_tickets_are_read_with_a_token_that_is_renewed(connected: Connected) -> None:
+    def ticket(number: int) -> dict[str, Any]:
+        return {
+            "id": str(number),
+            "subject": f"Ticket {number}",
+            "description": "<div>How do I export?</div>",
+            "status": "Open",
+            "webUrl": f"https://desk.zoho.eu/agent/acme/tickets/{number}",
+            "createdTime": "2026-11-01T10:00:00.000Z",
+            "modifiedTime": f"2026-11-01T10:{number % 60:02}:00.000Z",
+        }
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/accounts.zoho.eu/oauth/v2/token":
+            assert body["grant_type"] == "refresh_token" and body["client_id"] == "client"
+            return {"access_token": "short"} if body["refresh_token"] == TOKEN else {"error": "invalid_code"}
+        assert path.startswith("/desk.zoho.eu/tickets")
+        start = int(query.get("from", 0))
+        return {"data": [ticket(number) for number in range(start, min(start + 100, 130))]}
+
+    connected.service.answer = answer
+    setup = {"dataCenter": "eu", "orgId": "7", "clientId": "client", "clientSecret": TOKEN}
+    connected.add("builtin:zoho-desk", **setup, refreshToken=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 130
+    assert connected.stored()["1"] == ("Ticket 1", "How do I export?")
+    assert connected.service.authorization == {None, "Zoho-oauthtoken short"}
+    connected.service.answer = lambda path, query, body: (
+        {"access_token": "short"} if "accounts" in path else b""
+    )
+    connected.service.status = 200
+    assert connected.sync()["records"] == 130, "Zoho Desk answers with an empty body if nothing changed"
+    since, _, _ = connected.service.asked[-1][1]["modifiedTimeRange"].partition(",")
+    assert since == "2026-11-01T10:59:00.000Z"
+    connected.service.answer = answer
+    connected.add("builtin:zoho-desk", **setup, refreshToken="wrong")
+    failed = connected.sync()
+    assert failed["failureReason"] == "authentication" and "(invalid_code)" in failed["failureMessage"]
+    connected.add("builtin:zoho-desk", **setup | {"dataCenter": "attacker.test/#"}, refreshToken=TOKEN)
+    assert connected.sync()["failureReason"] == "misconfigured"
+
+
+def test_youtube_videos_are_read_from_the_feed_of_the_channel(connected: Connected) -> None:
+    channel = "UCaaaaaaaaaaaaaaaaaaaaaa"
+    feed = """<?xml version="1.0"?><!DOCTYPE feed [<!ENTITY x SYSTEM "file:///etc/passwd">]>
+      <feed xmlns="http://www.w3.org/2005/Atom" xmlns:yt="http://www.youtube.com/xml/schemas/2015"
+        xmlns:media="http://search.yahoo.com/mrss/"><entry><yt:videoId>v1</yt:videoId><title>Export &x;</title>
+        <published>2026-11-01T10:00:00+00:00</published><media:group><media:description>How to export.
+        </media:description></media:group></entry></feed>"""
+    page = f'<link rel="alternate" href="https://www.youtube.com/feeds/videos.xml?channel_id={channel}">'
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/@acme":
+            return page.encode()
+        return feed.encode() if query.get("channel_id") == channel else b"<html>"
+
+    connected.service.answer = answer
+    connected.add("builtin:youtube", channelId="@acme")
+    assert connected.test()["success"] and connected.sync()["records"] == 1
+    assert connected.stored()["v1"] == ("Export", "How to export.\n        ")
+    connected.add("builtin:youtube", channelId=channel)
+    assert connected.sync()["records"] == 1
+    connected.add("builtin:youtube", channelId="UC/../../x")
+    assert connected.sync()["failureReason"] == "misconfigured"
+    connected.service.answer = lambda path, query, body: b"<html>Before you continue"
+    connected.add("builtin:youtube", channelId="@acme")
+    failed = connected.sync()
+    assert failed["failureReason"] == "misconfigured" and "starts with UC" in failed["failureMessage"]
+    connected.add("builtin:youtube", channelId=channel)
+    assert connected.sync()["failureReason"] == "upstream_unavailable"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_selected_spaces_are_imported_into_new_ones(app):
         dialog.get_by_role("button", name="Show available content").click()
         expect(dialog.get_by_role("alert")).to_have_text("Enter a URL and a token.")
         find(dialog, address, "oct_none")
-        expect(dialog.get_by_role("alert")).to_contain_text("the token isn't valid")
+        expect(dialog.get_by_role("alert")).to_contain_text("the token is invalid")
         find(dialog, address, token)
         dialog.get_by_role("checkbox", name="Handbook").check()
         dialog.get_by_role("checkbox", name="Recipes").check()

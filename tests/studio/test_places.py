@@ -67,7 +67,7 @@ def called() -> dict[str, frozenset[str]]:
 
 PROGRAMS = {
     "programs that check sites, and follow single findings": (
-        "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|listPagesForSiteFinding|"
+        "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|"
         "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns|getSiteQuestionById|"
         "(delete|get|update)SiteTopic\\w*|listQuestionsForSiteFinding|listSiteQuestionAnswerSources|getSiteQuestionAnswer(Thread)?ById"
     ),

@@ -1409,3 +1409,98 @@ def test_comments_are_next_to_their_text(desk):
     assert apart("Below") < 12
     assert desk.said == []
     page.close()
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param(["a -> b"], "a → b", id="arrow"),
+        pytest.param(["a <- b and a <-> c"], "a ← b and a ↔ c", id="arrows"),
+        pytest.param(["one -- two"], "one — two", id="dash"),
+        pytest.param(["and so on... yes"], "and so on… yes", id="ellipsis"),
+        pytest.param(["a -> ", "<Backspace>", "<Backspace>", "b"], "a b", id="deleted like a letter"),
+        pytest.param(["a ->", "<Backspace>", " b"], "a -> b", id="undone by Backspace"),
+        pytest.param(["a ->", "<Control+z>", " b"], "a -> b", id="undone by the shortcut"),
+        pytest.param(["`a -> b` c"], "`a -> b` c", id="code"),
+        pytest.param(
+            ["p->next, --option, a--b, 1...10"], "p->next, --option, a--b, 1...10", id="signs within words"
+        ),
+        pytest.param(["```", " ", "a -> b... -- c"], "```\na -> b... -- c\n```", id="block of code"),
+    ],
+)
+def test_signs_become_arrows_and_dashes_in_prose(desk, keys, expected):
+    _written(desk, _keys(*keys), expected)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param(["See /page", "<Enter>", "Set up SSO", "<Enter>"], id="with a box for the title"),
+        pytest.param(["See /page Set up SSO", "<Enter>"], id="with the title"),
+    ],
+)
+def test_a_subpage_is_created_and_linked_while_typing(desk, keys):
+    desk.said.clear()
+    change, text = _new(desk, "Before.")
+    _type(text, "Before.", " ")
+    for key in keys:
+        if key.startswith("<"):
+            text.page.keyboard.press(key.strip("<>"))
+        else:
+            text.page.keyboard.type(key, delay=12)
+        text.page.wait_for_timeout(100)
+    expect(text.get_by_text("Set up SSO")).to_be_visible()
+    text.page.keyboard.type("first.")
+    found = desk.until(change, lambda found: "first." in found)
+    assert re.search(r"Before\. See \[.*Set up SSO.*\]\(.*set-up-sso.*\).* first\.", found), found
+    assert desk.markdown(change, "page/set-up-sso").startswith("# Set up SSO")
+    assert desk.said == []
+    text.page.close()
+
+
+def test_the_note_below_the_slash_menu_is_not_clipped(desk):
+    _, text = _new(desk, "Before.")
+    _type(text, "Before.", " /tabl")
+    note = text.page.locator(".completion-hint:visible")
+    expect(note).to_contain_text("keep “/tabl”")
+    assert note.evaluate(
+        "node => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
+    )
+    text.page.close()
+
+
+def test_blocks_are_put_side_by_side_by_keyboard_and_by_dragging(desk):
+    desk.said.clear()
+    change, text = _new(desk, "one words", "two words", "three words")
+    page = text.page
+    text.get_by_text("two words").hover()
+    page.get_by_role("button", name="Block menu").click()
+    page.get_by_role("menuitem", name="Put beside the block above").click()
+    expected = (
+        "{% columns %}\n{% column %}\none words\n{% endcolumn %}\n\n"
+        "{% column %}\ntwo words\n{% endcolumn %}\n{% endcolumns %}\n\nthree words"
+    )
+    assert expected in desk.until(change, lambda found: expected in found)
+
+    # A third column by dragging to the side at the end of the lines.
+    text.get_by_text("three words").hover()
+    box = text.get_by_text("two words").bounding_box()
+    grip = page.get_by_role("button", name="Block menu").bounding_box()
+    page.mouse.move(grip["x"] + 8, grip["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 5, steps=5)
+    expect(page.locator(".drop-side")).to_be_hidden()
+    page.mouse.move(box["x"] + box["width"] - 10, box["y"] + 8, steps=5)
+    expect(page.locator(".drop-side")).to_be_visible()
+    page.mouse.up()
+    expect(page.locator(".drop-side")).to_be_hidden()
+    three = "{% column %}\nthree words\n{% endcolumn %}\n{% endcolumns %}"
+    assert three in desk.until(change, lambda found: three in found)
+
+    # By keyboard, the block leaves its column again.
+    text.get_by_text("three words").click()
+    page.wait_for_timeout(60)
+    page.keyboard.press("Alt+ArrowDown")
+    assert expected in desk.until(change, lambda found: expected in found)
+    assert desk.said == []
+    page.close()

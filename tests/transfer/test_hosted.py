@@ -168,6 +168,8 @@ def test_an_endless_list_is_refused(monkeypatch, again):
             return Fetched(url, 200, {}, msgspec.json.encode(answer))
 
     remote = HostedApi("https://api.example.com/v1", "secret", Endless())
-    with pytest.raises(SourceError, match="was already read" if again else "more than 5 pages"):
+    with pytest.raises(
+        SourceError, match="the same page of the list twice" if again else "more than 5 pages"
+    ):
         list(remote.all("/orgs"))
     assert len(asked) == (2 if again else 5)

@@ -103,7 +103,7 @@ def test_a_circular_list_is_ended(cloud):
         "results": [],
         "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250"},
     }
-    with pytest.raises(SourceError, match="already read"):
+    with pytest.raises(SourceError, match="the same page of the list twice"):
         of_cloud(cloud).find_spaces()
 
 

@@ -23,7 +23,7 @@ LIMITS = CommandGroup("limits", "Show and set limits for organizations.")
 DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
-_ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or title of the organization")
+_ORG = option("--org", metavar="ORG", required=True, help="ID, hostname, or title of the organization")
 
 
 def _revoked(what: str) -> tuple[Option, Option]:
@@ -40,7 +40,7 @@ def _revoked(what: str) -> tuple[Option, Option]:
         "--email", required=True, help="email address of the token's owner; the account is created if needed"
     ),
     option("--create", action="store_true", help="create the account without asking"),
-    option("--org", metavar="ORG", help="add the owner to this organization: its ID, host name, or title"),
+    option("--org", metavar="ORG", help="add the owner to this organization: its ID, hostname, or title"),
     option(
         "--role",
         choices=("admin", "create", "review", "edit", "comment", "read", "guest"),
@@ -106,7 +106,7 @@ def list_tokens(options: argparse.Namespace) -> int:
 
 @TOKEN.command("revoke", _EMAIL, *_revoked("token"))
 def revoke_token(options: argparse.Namespace) -> int:
-    """Revoke a person's token, or all of them."""
+    """Revoke one or all of a person's tokens."""
     from octavo.operations.admin.credentials import revoke_tokens
 
     return _revoke(options, "token", revoke_tokens)
@@ -131,7 +131,7 @@ def list_sessions(options: argparse.Namespace) -> int:
     option("--everyone", action="store_true", help="revoke all sessions of all people"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
-    """Revoke a person's session, all sessions of a person, or the sessions of everyone."""
+    """Revoke one or all of a person's sessions, or everyone's sessions."""
     from octavo.operations.admin.credentials import end_sessions, end_sessions_of_everyone
 
     if not options.everyone:
@@ -211,7 +211,7 @@ def list_accounts(options: argparse.Namespace) -> int:
 
 @ACCOUNT.command("deactivate", _EMAIL)
 def deactivate_account(options: argparse.Namespace) -> int:
-    """Deactivate an account. Its sessions, tokens, and agents are revoked; its content stays."""
+    """Deactivate an account. Its sessions, tokens, and agents are revoked; its content is kept."""
     return _activate(options, active=False)
 
 
@@ -304,7 +304,7 @@ def reset_second_factor(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="delete the account permanently"),
 )
 def delete_account(options: argparse.Namespace) -> int:
-    """Show what would be deleted with an account. Use --yes to delete it."""
+    """Show the data that would be deleted with an account. Use --yes to delete it."""
     from octavo.operations.admin import credentials
 
     with opened(options) as context:

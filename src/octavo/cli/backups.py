@@ -124,7 +124,7 @@ def _follow(options: argparse.Namespace) -> int:
     option(
         "--organization",
         metavar="ORG",
-        help="restore only this organization into this server: its ID, host name, or title in the backup",
+        help="restore only this organization into this server: its ID, hostname, or title in the backup",
     ),
     option(
         "--space", metavar="SPACE", help="restore only this space, as a new one alongside the current one"
@@ -172,7 +172,7 @@ def restore(options: argparse.Namespace) -> int:
 
 
 def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
-    """List what a backup contains, or restore one part of it into this server."""
+    """List the content of a backup, or restore one part of it to this server."""
     from datetime import UTC, datetime
 
     from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part
@@ -217,7 +217,7 @@ def _show_outcome(options: argparse.Namespace, outcome: Any, text: str) -> int:
 
 @command(
     "reindex",
-    option("--org", metavar="ORG", help="rebuild only this organization: its ID, host name, or title"),
+    option("--org", metavar="ORG", help="rebuild only this organization: its ID, hostname, or title"),
     QUIET,
 )
 def reindex(options: argparse.Namespace) -> int:

@@ -44,9 +44,8 @@ QUIET = option("--quiet", action="store_true", help="hide the progress bar")
 
 
 class Command(NamedTuple):
-    """Command of the command line. ``common``: the options that it shares with others; ``epilog``: the
-    function that returns the text at the end of the help; ``defaults``: the values of options that it
-    doesn't have."""
+    """Command of the command line. ``common``: the options that it shares with other commands. ``epilog``: a function
+    that returns the text at the end of the help. ``defaults``: the values of options that the command doesn't have."""
 
     run: Run
     group: CommandGroup | None

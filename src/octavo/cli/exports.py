@@ -21,7 +21,7 @@ _FOLDER = option("folder", type=Path, metavar="DIR", help="folder to write to; c
     _FOLDER,
     option("--revision", help="export this revision of a space: its ID"),
     option(
-        "--organization", metavar="ORG", help="export this whole organization: its ID, host name, or title"
+        "--organization", metavar="ORG", help="export this whole organization: its ID, hostname, or title"
     ),
 )
 def export(options: argparse.Namespace) -> int:

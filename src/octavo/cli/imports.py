@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     ),
     option(
         "--org",
-        help="organization of the new space or site, if the server has more than one: its ID, host name, or title",
+        help="organization of the new space or site, if the server has more than one: its ID, hostname, or title",
     ),
     option("--space", help="import into this existing space: its ID, URL, or title"),
     option("--collection", help="ID of the collection for the new space"),
@@ -144,7 +144,7 @@ def _import_pages(options: argparse.Namespace) -> int:
 
 
 def _read_token(path: Path | None) -> str:
-    """Read a token from a file or standard input. If it were an argument, everyone on the machine could see
+    """Read a token from a file or standard input. If the token were an argument, everyone on the machine could see
     it."""
     if path is None:
         raise Failure("--from: requires a token for the API. Provide one with --token-file.")
@@ -209,7 +209,8 @@ def _print_brought(options: argparse.Namespace, brought: CompletedImport | Impor
 
 
 def _print_import(options: argparse.Namespace, done: Imported, described: object) -> int:
-    """Print a summary on a terminal, and one JSON object (``described``) with ``--json`` or into a pipe."""
+    """Print a summary on a terminal. With ``--json``, or if the output is a pipe, print one JSON object
+    (``described``)."""
     from octavo.operations.admin.import_summary import summarize_import
 
     if options.json or not sys.stdout.isatty():

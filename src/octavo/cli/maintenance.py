@@ -65,7 +65,7 @@ def show_notices(options: argparse.Namespace) -> int:
     ),
 )
 def set_announcement(options: argparse.Namespace) -> int:
-    """Show an announcement to everyone, in place of the current one."""
+    """Show an announcement to everyone, replacing the current announcement."""
     return _begin(options, "announcement")
 
 

@@ -38,8 +38,8 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the ID of an organization by its ID, host name, or title. Raises NotFound if no organization
-    matches, and BadRequest with a list if more than one does."""
+    """Return the ID of an organization by its ID, hostname, or title. Raises NotFound if no organization matches, and
+    BadRequest with a list if several match."""
     from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id

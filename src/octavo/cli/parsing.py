@@ -1,4 +1,4 @@
-"""The parser of the command line, made from the command declarations."""
+"""The command-line parser, which is created from the command declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Option values: each function parses a text, and its error describes the valid values."""
+"""Option values. Each function parses a string, and its error describes the valid values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def parse_duration(text: str) -> int:
 
 
 def parse_moment(text: str) -> int:
-    """Parse an ISO 8601 time. The time zone is UTC if the text doesn't specify one."""
+    """Parse an ISO 8601 time. The default time zone is UTC."""
     from octavo.kit.clock import parse_iso
 
     try:
@@ -40,9 +40,9 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_positive(text: str) -> int:
-    """Parse a whole number of at least 1."""
+    """Parse a whole number that is 1 or higher."""
     if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"must be a number of at least 1, not {text!r}")
+        raise ArgumentTypeError(f"must be a whole number, 1 or higher, not {text!r}")
     return int(text)
 
 
@@ -60,8 +60,7 @@ class Limit(NamedTuple):
 
 
 def parse_limit(text: str) -> Limit:
-    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError if the text is anything
-    else.
+    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError for any other text.
 
     >>> parse_limit("none")
     Limit(number=None)
@@ -83,5 +82,5 @@ def parse_size_limit(text: str) -> Limit:
         return Limit(None)
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ArgumentTypeError(f"must be a size such as 500MB or 50GB, or `none`, got {text!r}")
+        raise ArgumentTypeError(f"must be a size such as 500MB or 50GB, or `none`, not {text!r}")
     return Limit(round(float(match[1]) * _BYTES[match[2].upper()]))

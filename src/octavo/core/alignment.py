@@ -1,4 +1,4 @@
-"""Align two versions of a sequence: find the elements that they share, in order."""
+"""Align two versions of a sequence: find their common elements in order."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
 _QUADRATIC_MAX = 20_000
-"""Maximum product of lengths for full alignment; longer runs are aligned only by their unique elements."""
+"""Maximum product of lengths for a full alignment. Longer runs are aligned only by their unique elements."""
 _LOOKS = 100
-"""Maximum average number of times an element is examined. Ordinary texts need a few; in sequences built so that each
-unique element reveals only the next one, the remaining elements stay unpaired."""
+"""Maximum average number of times that an element is examined. Ordinary text needs few. In sequences constructed so
+that each unique element reveals only the next one, the remaining elements stay unpaired."""
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the index pairs of the elements that the sequences share, in order. This takes nearly linear
-    time for any input."""
+    """Return the index pairs of the common elements of the sequences, in order. The time is nearly linear for any
+    input."""
     pairs: list[tuple[int, int]] = []
     runs = [(0, len(a), 0, len(b))]
     looks = _LOOKS * (len(a) + len(b))

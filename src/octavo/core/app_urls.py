@@ -1,5 +1,5 @@
-"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and defines what each URL
-shows, so that every URL that the API returns opens a screen."""
+"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and maps each URL to a screen, so that
+every URL that the API returns opens a screen."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/o/{id}/~/{view}" if view else f"{self.base}/o/{id}"
 
     def integration(self, name: str) -> str:
-        """Return the URL of an integration, in the organization that the viewer is currently in."""
+        """Return the URL of an integration in the viewer's current organization."""
         return f"{self.base}/~/integrations/{name}"
 
     def collection(self, id: str) -> str:
@@ -59,7 +59,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """Return the URL of a comment on a space: next to the page at ``path``, or on its own."""
+        """Return the URL of a comment on a space, shown next to the page at ``path`` or on its own."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path
@@ -87,6 +87,6 @@ def is_view(path: str) -> bool:
 
 
 def read_person_or_collection(path: str) -> tuple[str, str] | None:
-    """Return ``user`` or ``collection``, and the ID, if a path leads to a person or a collection; None otherwise."""
+    """Return ``user`` or ``collection`` and the ID if a path leads to a person or a collection; otherwise, None."""
     found = _PERSON.match(path)
     return ("user" if found[1] == "u" else "collection", found[2]) if found else None

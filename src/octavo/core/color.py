@@ -1,8 +1,8 @@
 """Derive every color of a site's two themes from one primary and one tint color, with readable text.
 
-Lightness and chroma are those of OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020), and
-contrast is that of WCAG 2. The lightness of text is adjusted until it has a contrast of at least 4.5:1 on every surface
-it may appear on.
+Lightness and chroma are defined as in OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020), and
+contrast as in WCAG 2. The lightness of text is adjusted until its contrast is at least 4.5:1 on every surface that it
+can appear on.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def parse_hex(text: str) -> Oklch | None:
 
 
 def linear_rgb(color: Oklch) -> Rgb:
-    """Convert a color to linear sRGB. Components are outside the range 0 to 1 if the color isn't in sRGB."""
+    """Convert a color to linear sRGB. If the color is outside sRGB, components are outside the range 0 to 1."""
     a = color.c * math.cos(math.radians(color.h))
     b = color.c * math.sin(math.radians(color.h))
     l = (color.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
@@ -70,7 +70,7 @@ def linear_rgb(color: Oklch) -> Rgb:
 
 
 def in_gamut(color: Oklch) -> Oklch:
-    """Return the color with its chroma reduced to the maximum that sRGB can show at its lightness and hue."""
+    """Return the color with its chroma reduced to the maximum that sRGB can represent at this lightness and hue."""
     if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(color)):
         return color
     low, high = 0.0, color.c
@@ -95,8 +95,8 @@ def contrast(one: Oklch, other: Oklch) -> float:
 
 
 def readable(color: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -> Oklch:
-    """Return the color at the nearest lightness at which its contrast with every background is at least
-    ``ratio``."""
+    """Return the color with the nearest lightness that gives it a contrast of at least ``ratio`` with every
+    background."""
 
     def enough(l: float) -> bool:  # noqa: E741
         tried = in_gamut(Oklch(l, color.c, color.h))
@@ -263,10 +263,10 @@ def theme(
     semantic: Mapping[str, Pair] | None = None,
     match: bool = False,
 ) -> Theme:
-    """Build both themes from hex colors. Invalid colors fall back to the default. ``tint``: the color that
-    determines the hue of neutral surfaces and texts (by default, the primary color), and the page's
-    background if it is nearly white or black. ``semantic``: the colors for info, success, warning, and
-    danger. ``match``: whether the page takes the primary color's hue."""
+    """Build both themes from hex colors. Invalid colors fall back to the default. ``tint``: the color that determines
+    the hue of neutral surfaces and text (by default, the primary color). If it is nearly white or black, it is also the
+    page's background. ``semantic``: the colors for info, success, warning, and danger. ``match``: whether the page has
+    the primary color's hue."""
 
     def side(dark: bool) -> dict[str, Oklch]:
         own = parse_hex(primary[dark]) or parse_hex(DEFAULT_PRIMARY[dark])

@@ -23,16 +23,16 @@ from .tags import Tag
 
 
 class FieldChange(Struct, frozen=True):
-    """Field before and after a change; None if it is missing."""
+    """Value of a field before and after a change; None if the field is missing."""
 
     before: Any
     after: Any
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """Change to a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``: the
-    page or item; None if it is missing. ``fields``: the changed fields by their name in the struct; a body
-    or content is represented by its hash. A page that was both moved and edited has two changes."""
+    """Change to a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``: the page or
+    item; None if it is missing. ``fields``: the changed fields, by their name in the struct. Bodies and other content
+    are represented by their hashes. A page that was both moved and edited has two changes."""
 
     kind: Literal["created", "edited", "deleted", "moved"]
     target: str
@@ -54,9 +54,9 @@ def semantic_changes(
     before_items: Mapping[str, Any] | None = None,
     after_items: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """Return the changes between two sparse states, where a missing entry or None means that the item
-    doesn't exist. Pages come first, then files, variables, reusable content, and sources; within each
-    group, created entries are followed by edited, moved, and deleted ones, each ordered by ID."""
+    """Return the changes between two sparse states, where a missing entry or None means that the item doesn't exist.
+    Pages come first, then files, variables, reusable content, and sources; within each group, created entries are
+    followed by edited, moved, and deleted entries, each ordered by ID."""
     changes = []
     for id in before_pages.keys() | after_pages.keys():
         changes += _changes("page", id, before_pages.get(id), after_pages.get(id))
@@ -109,8 +109,8 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
 
 
 class WordRun(Struct, frozen=True):
-    """Run of text within a changed block. Joined, the unchanged and removed runs form the old block, and the unchanged
-    and added runs form the new one."""
+    """Run of text within a changed block. The unchanged and removed runs together form the old block, and the unchanged
+    and added runs form the new block."""
 
     kind: Literal["same", "added", "removed"]
     text: str
@@ -129,9 +129,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the blocks that differ between two page sources, in the new order. A removed block appears at
-    its old position. Front matter and title are omitted, because they are fields of the page. This takes
-    nearly linear time in the lengths of the sources."""
+    """Return the blocks that are different in two page sources, in the new order. A removed block appears at its old
+    position. Front matter and the title are omitted, because they are fields of the page. The time is nearly linear in
+    the length of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -164,10 +164,9 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """Changed top-level block, identified by its key. ``behind``: the key of the block in the new document
-    that it follows or used to follow; None if it is the first. ``words``: the word differences by key, for
-    each node inside it that contains text and is in both documents, including in moved blocks that were
-    edited."""
+    """Changed top-level block, identified by its key. ``behind``: the key of the block in the new document that this
+    block follows or used to follow; None if it is the first. ``words``: the word differences, by key, of each node in
+    the block that contains text and is in both documents. They are also set for moved blocks that were edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -178,8 +177,8 @@ class NodeChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_documents(before: Document, after: Document) -> list[NodeChange]:
-    """Return the blocks that differ between two documents with keys, in the new order; a removed block
-    appears at its old position."""
+    """Return the blocks that are different in two documents with keys, in the new order; a removed block appears at its
+    old position."""
     digests = Digests(before, after)
     old = {block.key or "": block for block in before.nodes}
     new = {block.key or "": block for block in after.nodes}
@@ -229,18 +228,18 @@ def _words_by_key(before: Block, after: Block) -> dict[str, tuple[WordRun, ...]]
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 TOKENS_MAX = 20_000
-"""Maximum number of words and punctuation marks in a block that is compared word by word; longer blocks are
-compared line by line."""
+"""Maximum number of words and punctuation marks in a block that is compared word by word. Longer blocks are compared
+line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
-    """Return the unchanged, removed, and added runs of words between two texts."""
+    """Return the unchanged, removed, and added runs of words between two strings."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if max(len(old), len(new)) > TOKENS_MAX:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     runs: list[tuple[Literal["same", "added", "removed"], list[str]]] = []
 
-    def tell(kind: Literal["same", "added", "removed"], tokens: list[str]) -> None:
+    def add_run(kind: Literal["same", "added", "removed"], tokens: list[str]) -> None:
         if tokens and runs and runs[-1][0] == kind:
             runs[-1][1].extend(tokens)
         elif tokens:
@@ -248,8 +247,8 @@ def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
 
     i = j = 0
     for a, b in [*align(old, new), (len(old), len(new))]:
-        tell("removed", old[i:a])
-        tell("added", new[j:b])
-        tell("same", old[a : a + 1])
+        add_run("removed", old[i:a])
+        add_run("added", new[j:b])
+        add_run("same", old[a : a + 1])
         i, j = a + 1, b + 1
     return tuple(WordRun(kind, "".join(tokens)) for kind, tokens in runs)

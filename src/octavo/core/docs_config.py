@@ -28,7 +28,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 """Allowed fields of an entry of each type, in addition to type, key, and title."""
 _OF_SECTION = ("description", "icon")
-"""Fields that a space can have only if it is itself a section."""
+"""Fields that a space can have only if it forms its own section."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
 """Fields that contain translations of another field."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
@@ -63,7 +63,7 @@ class DocsEntry(Struct, kw_only=True):
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
     way: tuple[str | int, ...] = ()
-    """Path to the entry in the source text: keys and list indexes."""
+    """Path to the entry in the source: keys and list indexes."""
 
 
 class DocsConfig(Struct, kw_only=True):
@@ -100,7 +100,7 @@ class _DocsReader:
         self._languages = languages
         self._config = DocsConfig()
         self._keys: set[tuple[bool, str]] = set()
-        """Keys in use, each with whether a space has it."""
+        """Keys in use, each with whether it belongs to a space."""
         self._said = {text for way, text in _texts(found.value) if way == "key"}
 
     def _complain(self, code: str, message: str, *way: str | int) -> None:
@@ -138,8 +138,8 @@ class _DocsReader:
         return self._config
 
     def _entries(self, values: object, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
-        """Read the entries of a list nested in ``depth`` groups. An entry that isn't allowed inside another
-        one is placed after it instead."""
+        """Read the entries of a list nested in ``depth`` groups. An entry that isn't allowed inside another entry is
+        placed after it instead."""
         found: list[DocsEntry] = []
         if values is not None and not isinstance(values, list):
             self._complain("bad_value", "`children`: must be a list", *way)
@@ -267,18 +267,18 @@ class _DocsReader:
         most = _LENGTHS[of] if of in _LENGTHS else _TITLES[entry.type][1]
         texts = given if isinstance(given, dict) and len(given) <= _LANGUAGES_MAX else {}
         if texts is not given and given is not None:
-            self._complain("bad_value", f"`{name}`: must map language tags to texts", *way, name)
+            self._complain("bad_value", f"`{name}`: must map language tags to strings", *way, name)
         for language, text in texts.items():
             is_language = isinstance(language, str) and _LANGUAGE.fullmatch(language)
             if is_language and isinstance(text, str) and text.strip() and len(text) <= most:
                 entry.localized.setdefault(of, {})[language] = text
             else:
-                message = f"`{name}`: must map language tags to texts of 1 to {most:,} characters"
+                message = f"`{name}`: must map language tags to strings of 1 to {most:,} characters"
                 self._complain("bad_value", message, *way, name, language)
 
     def _free_key(self, is_space: bool, wanted: str) -> str:
-        """Return a key for an entry that has none. The key is neither in use by another entry nor written
-        anywhere in the text."""
+        """Return a key for an entry without one. No other entry uses the key, and it doesn't occur anywhere in the
+        source."""
         return free_name(wanted, lambda key: (is_space, key) in self._keys or key in self._said)
 
     @staticmethod
@@ -384,7 +384,7 @@ class _DocsReader:
 
 
 def _texts(value: object, way: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text in a value, with its key."""
+    """Yield every string in a value, with its key."""
     if isinstance(value, str):
         yield way, value
     elif isinstance(value, dict):
@@ -412,7 +412,7 @@ def _holds_expression(text: str | None) -> bool:
 
 
 def write_docs(config: DocsConfig) -> str:
-    """Write a ``docs.yaml`` that ``read_docs`` reads back as this config without reporting any problems."""
+    """Write a ``docs.yaml`` from which ``read_docs`` reads the same config, without reporting problems."""
     return write_yaml(
         {"site": {"title": config.title, "structure": [describe_entry(one) for one in config.structure]}}
     )
@@ -436,8 +436,8 @@ def describe_entry(entry: DocsEntry) -> JsonObject:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """Read a mapping file: a flat map from the names used for spaces in links or ``docs.yaml`` to space
-    IDs. Raises YamlError if the text isn't valid."""
+    """Read a mapping file: a flat map from space names, which links or ``docs.yaml`` use, to space IDs. Raises
+    YamlError if the text isn't valid."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):
         raise YamlError("the file must contain a map of space names to space IDs")

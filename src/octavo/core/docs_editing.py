@@ -1,7 +1,7 @@
 """Edit a ``docs.yaml`` in place, so that comments, key order, quotes, and unknown keys are kept.
 
-Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed
-entry, only the fields that differ change. New text is formatted like the output of ``write_docs``.
+Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed entry, only
+the different fields change. New text is formatted like the output of ``write_docs``.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Maximum number of editing passes. A value that is missing from the text may depend on a change, as a
-title depends on a folder; the next pass adds it."""
+"""Maximum number of editing passes. A missing value can depend on another change, as a title depends on a folder. The
+next pass adds such values."""
 _Name = tuple[bool, str]
 
 
 class _Unsure(Exception):
-    """Raised internally if the text is written in a way that can't be edited in place."""
+    """Raised internally if the text has a form that can't be edited in place."""
 
 
 class _Edit(NamedTuple):
@@ -61,9 +61,8 @@ class _Chunk(NamedTuple):
 
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
-    """Return the text with edits where it differs from ``config``. A space without a language in the text
-    stays without one, because its language was detected in its content. A text that can't be edited in
-    place is rewritten."""
+    """Return the text with edits where it is different from ``config``. A space without a language in the text stays
+    without one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)
@@ -167,7 +166,7 @@ class _Editor:
         return node
 
     def _list(self, above: yaml.MappingNode, way: tuple[str | int, ...], new: list[DocsEntry]) -> list[_Edit]:
-        """Return the edits for the list of entries that ``above`` has or will have."""
+        """Return the edits for the list of entries under ``above``, which may not exist yet."""
         node = self._find(way)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             written = [describe_entry(entry) for entry in new]
@@ -195,7 +194,7 @@ class _Editor:
         return [_Edit(first.start, last.end, "".join(pieces))]
 
     def _piece(self, entry: DocsEntry, column: int) -> tuple[str, str | None]:
-        """Return the lines of an entry and the blank lines after it; None if there is nothing to keep."""
+        """Return the lines of an entry and the blank lines after it; None if the entry must be rewritten."""
         old = self._known.get(_name(entry))
         if old is None or not self._is_kept(old, entry):
             return self._render_entry(entry, column), None
@@ -254,8 +253,8 @@ class _Editor:
     # --- an entry -------------------------------------------------------------------------------------
 
     def _is_kept(self, old: DocsEntry, new: DocsEntry) -> bool:
-        """Return whether the item of an entry is edited instead of rewritten. An item that is both a section
-        and a space is edited only if it needs no changes."""
+        """Return whether to edit an entry's item instead of rewriting it. An item that is both a section and a space is
+        edited only if it needs no changes."""
         entries = self._at[old.way]
         return len(entries) == 1 or entries[0] is old and describe_entry(old) == describe_entry(new)
 
@@ -306,7 +305,7 @@ class _Editor:
         return _Edit(start, end, f"{' ' if start == end else ''}{write_flow(value)}")
 
     def _inserted(self, node: yaml.MappingNode, name: str, value: object) -> _Edit:
-        """Return the edit that adds a key, placed after the keys that precede it in a rewritten text."""
+        """Return the edit that adds a key after the keys that would precede it in rewritten text."""
         before = [pair for pair in node.value if _place(str(pair[0].value)) < _place(name)]
         if not node.value:
             return _Edit(node.start_mark.index, node.end_mark.index, write_flow({name: value}))

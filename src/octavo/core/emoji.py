@@ -1,4 +1,4 @@
-"""Recognize texts that consist of a single emoji."""
+"""Recognize strings that consist of a single emoji."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def find_emoji(given: str) -> str | None:
     """Return the emoji as one fully qualified sequence of characters; ``given``: the emoji, or its code
     points, such as ``1f44d`` or ``1f1e9-1f1ea``. Return None for any other text.
 
-    Every emoji has one spelling: the variation selector for color makes no difference.
+    Each emoji has only one result, with or without the variation selector for color.
     """
     import emoji  # its table takes longer to load than everything else in this module
 
@@ -22,8 +22,8 @@ def find_emoji(given: str) -> str | None:
 
 
 def require_emoji(given: object, field: str) -> None:
-    """Raise ValueError with the name ``field`` if a text isn't an emoji. Values of other types, such as
-    None, are accepted."""
+    """Raise ValueError if a string isn't an emoji. ``field``: the name of the field in the message. Values of other
+    types, such as None, are accepted."""
     if isinstance(given, str) and given and find_emoji(given) is None:
         raise ValueError(f"{field}: must be an emoji or its code points, such as `1f4d8`, not {given[:50]!r}")
 

@@ -91,7 +91,7 @@ def _whole(run: Evaluation, value: object, default: float) -> float:
 
 
 def _span(run: Evaluation, length: int, start: object, end: object) -> tuple[int, int]:
-    """Return the bounds of ``slice``; negative arguments count from the end."""
+    """Return the bounds of ``slice``. Negative arguments count from the end."""
     bounds = (_whole(run, start, 0), _whole(run, end, length))
     low, high = (int(max(0, length + n) if n < 0 else min(n, length)) for n in bounds)
     return low, max(low, high)

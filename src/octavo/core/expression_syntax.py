@@ -128,8 +128,8 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
 
 
 def _logic(continues: Callable[[object], bool], parts: list[Code]) -> Code:
-    """Return the function for a chain of one logical operator, which returns the first value that ends the
-    chain, or else the last value."""
+    """Return the function for a chain of one logical operator. It returns the first value that decides the result, or
+    the last value."""
 
     def code(run: Evaluation, scope: Scope) -> object:
         value: Any = UNDEFINED
@@ -329,7 +329,7 @@ class _Parser:
             if text == "/":
                 return self.pattern()
         if kind in ("operator", "end"):
-            self.fail(f"unexpected {text!r}" if kind == "operator" else "the expression ends too early")
+            self.fail(f"unexpected {text!r}" if kind == "operator" else "the expression is incomplete")
         self.advance()
         if kind == "number":
             return self.node(_constant(float(int(text, 16)) if text[:2] in ("0x", "0X") else float(text)))
@@ -360,7 +360,7 @@ class _Parser:
         return self.node(code, *items)
 
     def pattern(self) -> _Node:
-        """Parse a regular expression; the current token is its first slash."""
+        """Parse a regular expression. The current token is its first slash."""
         match = _PATTERN.match(self.source, self.start)
         if not match:
             raise ExpressionError("unterminated regular expression", self.start)
@@ -375,8 +375,8 @@ class _Parser:
         return self.node(_constant(found))
 
     def template(self) -> _Node:
-        """Parse a template literal; the current token is its first backtick. ``end``: the position just after
-        it."""
+        """Parse a template literal. The current token is its first backtick. ``end``: the position just after that
+        backtick."""
         parts: list[_Node] = []
         opening = self.start
         while True:

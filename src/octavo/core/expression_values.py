@@ -1,4 +1,4 @@
-"""Values of expressions, converted and compared as in JavaScript, within time and memory limits."""
+"""Values of expressions. They are converted and compared as in JavaScript, within time and memory limits."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _PATTERN_MEMORY = 256 * 1024
 
 
 class RegularExpression:
-    """Regular expression literal such as ``/^v[0-9]+$/i``. It has no state: the flag ``g`` only makes
-    ``match`` return all matches.
+    """Regular expression literal such as ``/^v[0-9]+$/i``. It is stateless: the flag ``g`` only makes ``match`` return
+    all matches.
 
     Raises ValueError if RE2 doesn't support the pattern.
     """
@@ -58,8 +58,8 @@ class RegularExpression:
             raise ValueError(str(error.args[0], "utf-8", "replace")) from None
 
     def matches(self, run: Evaluation, text: str) -> list[Any]:
-        """Return the first match, or all matches with the flag ``g``, as RE2 match objects. The number of
-        steps depends on the length of the text."""
+        """Return the first match, or all matches with the flag ``g``, as RE2 match objects. The number of evaluation
+        steps that this counts as depends on the length of the text."""
         run.step(1 + (len(text) >> 3))
         if self.all:
             found = list(self._compiled.finditer(joined(text, "replace")))
@@ -85,7 +85,7 @@ def inward(value: object) -> Any:
 
 
 def joined(units: str, lone: str = "surrogatepass") -> str:
-    """Return UTF-16 units as an ordinary string. ``lone``: the error handler for unpaired surrogates."""
+    """Convert UTF-16 units to an ordinary string. ``lone``: the error handler for unpaired surrogates."""
     return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", lone)
 
 

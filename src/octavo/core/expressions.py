@@ -1,11 +1,10 @@
 """Conditions, inline expressions, and custom merge rules: a small, closed part of JavaScript.
 
-Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``,
-comparisons, UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is
-``undefined`` instead of an error, so a claim that a visitor lacks counts as false. Expressions can access
-only the given data's own keys and the methods listed here. There is no assignment, and the number of steps
-is limited. RE2 runs regular expressions in time linear in the length of the text, so they have no
-lookahead, lookbehind, or backreferences.
+Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``, comparisons, UTF-16
+lengths) with one difference: a member or method of ``undefined`` or ``null`` is ``undefined`` instead of an error, so a
+claim that a visitor doesn't have counts as false. Expressions can access only the keys of the given data and the
+methods in this package. There is no assignment, and the number of steps is limited. RE2 runs regular expressions in
+time linear in the length of the text, so they have no lookahead, lookbehind, or backreferences.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ DETERMINISTIC_ROOTS = frozenset({"space", "page"})
 
 def evaluate(expression: str | Expression, context: Mapping[str, object]) -> object:
     """Return the value as plain data (``undefined`` becomes ``None``, whole numbers ``int``). Raises
-    ``ExpressionError`` for bad syntax, a name that ``context`` lacks, or an exceeded limit."""
+    ``ExpressionError`` for invalid syntax, a name that isn't in ``context``, or an exceeded limit."""
     run, value = _run(expression, context)
     return run.outward(value)
 
@@ -44,8 +43,8 @@ NOBODY: dict[str, Any] = {"claims": {"unsigned": {}}}
 
 
 class Shown:
-    """Evaluation of the expressions in documents for one visitor: an expression that fails produces no text
-    and counts as false. ``space`` and ``page``: their variables."""
+    """Evaluation of the expressions in documents for one visitor. An expression that fails produces no text and counts
+    as false. ``space`` and ``page``: the variables of the space and the page."""
 
     def __init__(
         self, space: Mapping[str, object], page: Mapping[str, object], visitor: Mapping[str, object] = NOBODY

@@ -14,7 +14,7 @@ _MAGIC = (
 BROWSER_TYPES = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/pdf"}
 )
-"""Types that browsers may display, because they can't run anything."""
+"""Types that browsers may display, because they can't contain code that runs."""
 
 IMAGE_ENDINGS = {
     "image/png": ".png",
@@ -27,7 +27,8 @@ IMAGE_ENDINGS = {
 
 
 def detect_type(head: bytes, name: str) -> str:
-    """Return the content type of a file from its first 16 bytes or more, or else from its name.
+    """Return the content type of a file, based on its first bytes (at least 16) or, if they aren't conclusive, on its
+    name.
 
     The name alone never results in a type that browsers display.
     """

@@ -14,7 +14,7 @@ _FAMILIES = re.compile(
     r"yahoo|yandex|ymail)"
     r"\.(?:com|net|org|me|io|[a-z]{2}|com?\.[a-z]{2})"
 )
-"""Providers with domains in many countries."""
+"""Providers that have domains in many countries."""
 _OTHERS = frozenset(
     {
         "126.com",

@@ -11,8 +11,8 @@ def free_name(
     """Return ``wanted``, or ``wanted`` with a free number appended. ``numbered``: the function that formats
     the name with a number.
 
-    The number is found by doubling and halving: after n equal names, finding n + 1 takes log n calls, while counting up
-    would take n squared calls for n names. If numbers are missing in between, it may not be the smallest.
+    The number is found by doubling and halving, which takes log n calls if n numbers are in use. If there are gaps, the
+    number may not be the smallest one available.
 
     >>> free_name("a", {"a", "a-1"}.__contains__)
     'a-2'

@@ -1,6 +1,6 @@
 """Determine when a page should be reviewed, and who is responsible for it.
 
-A page without an owner or an interval inherits it from the nearest ancestor that has one.
+A page without an owner or an interval inherits the value from the nearest ancestor that has a value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Freshness(Struct, frozen=True):
 
 
 def read_interval(text: str) -> timedelta:
-    """Parse a page's review interval; months count as 30 days, and years as 365.
+    """Parse a page's review interval. Months count as 30 days, and years as 365.
 
     >>> read_interval("6 months").days
     180

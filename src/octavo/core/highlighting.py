@@ -91,16 +91,16 @@ COLORED = {
     }.items()
     for kind in kinds.split()
 }
-"""Pygments classes that have a color, by the class whose color they use. All others look like plain text, so
-a page contains no more markup than necessary."""
+"""Pygments classes that have a color, by the class whose color they use. All other classes look like plain text, which
+keeps the markup of pages small."""
 
 
 _PLAIN = ("text", "txt", "plain", "plaintext")
 
 
 def language_name(syntax: str) -> str:
-    """Return the display name of a language: ``JavaScript`` for ``js``. Unknown names are returned unchanged;
-    plain text has none."""
+    """Return the display name of a language, such as ``JavaScript`` for ``js``. Unknown names are returned unchanged.
+    Plain text has no display name."""
     return "" if syntax.lower() in _PLAIN else _NAMES.get(syntax.lower(), syntax)
 
 
@@ -124,9 +124,9 @@ def _lexer(syntax: str) -> Lexer | None:
 
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
-    """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of
-    ``COLORED`` (``k``, ``s``), or empty for plain text. Adjacent tokens have different classes. Return
-    ``None`` if the language is unknown or the text is too long."""
+    """Split ``code`` into ``(class, text)`` tokens. Classes are keys of ``COLORED``, such as ``k`` or ``s``, or empty
+    for plain text. Adjacent tokens have different classes. Return ``None`` if the language is unknown or the text is
+    too long."""
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
     document = _HERE.search(code) if syntax in ("bash", "sh") else None

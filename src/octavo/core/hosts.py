@@ -1,4 +1,4 @@
-"""Normalize equivalent host names."""
+"""Normalize equivalent hostnames."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import idna
 
 
 def spell_host(host: str) -> str:
-    """Return a host name without a port in its stored form: lowercase, without a trailing dot, and with
-    non-ASCII letters encoded for DNS. Any other text is returned unchanged; it doesn't match any host."""
+    """Return a hostname without a port in its stored form: lowercase, without a trailing dot, and with non-ASCII
+    letters encoded for DNS. Any other text is returned unchanged and doesn't match any host."""
     name = host.lower().removesuffix(".")
     if name.isascii():
         return name

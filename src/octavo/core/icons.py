@@ -1,5 +1,5 @@
-"""Icons by the names that content uses, which are those of Font Awesome Free (icons under CC BY 4.0, from
-its package)."""
+"""Icons by the names that content uses. The names and icons come from the Font Awesome Free package (icons under CC BY
+4.0)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def icon(name: str) -> Markup | None:
 
 
 def is_free(name: str) -> bool:
-    """Return whether exactly the named icon is available, instead of only a similar one or none."""
+    """Return whether the named icon itself is available, rather than only a similar icon."""
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
     styles: tuple[str, ...] = (style,) if rest and style in _STYLES else _STYLES
@@ -95,7 +95,7 @@ def free_names() -> list[str]:
 
 @cache
 def _free() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the names in the free set, each with its words. Single words come first."""
+    """Return the names of the free icons, each with its words. Single words come first."""
     names = {
         constant.removeprefix("SOLID_").lower().replace("_", "-")
         for constant in dir(fontawesome_free_pack)
@@ -109,8 +109,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the free icon whose name has the most words in common with this one, with the first word
-    weighted highest."""
+    """Return the free icon whose name has the most words in common with this name, with the first word weighted
+    highest."""
     wanted = _words(name)
     first = name.partition("-")[0].rstrip("s")
     best, most = None, 0.4

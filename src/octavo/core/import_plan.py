@@ -1,8 +1,8 @@
 """Plan the conversion of each file of a repository: to a page, reusable content, variables, tags, or a
 plain file.
 
-Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so
-memory use depends only on the largest file. Nothing is lost: every other file is kept as a plain file.
+Planning reads only the configuration and SUMMARY.md. ``read_pages`` then reads one file at a time, so memory use
+depends only on the largest file. No content is lost, because all other files are kept as plain files.
 """
 
 from __future__ import annotations
@@ -104,9 +104,8 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file.
-    ``title``: the title from SUMMARY.md, or else from the heading at the start of the text, or else from
-    the file name."""
+    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file. ``title``: the
+    title from SUMMARY.md, from the heading at the start of the text, or from the file name, in this order."""
 
     planned: PlannedPage
     place: int
@@ -116,7 +115,7 @@ class PageText(Struct, kw_only=True):
 
 
 Unread = Callable[[str], Problem | None]
-"""Function that returns why a Markdown file at this path can't be a page or an include; None if it can."""
+"""Function that returns the reason a Markdown file at this path can't be a page or an include; None if it can."""
 
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
@@ -132,8 +131,8 @@ def unread_in(files: Files, page_size: int) -> Unread:
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Return the reason these bytes can't be a page: they aren't UTF-8, or they are longer than
-    ``page_size``."""
+    """Return the reason these bytes can't be a page: they aren't UTF-8, or there are more than ``page_size`` of
+    them."""
     if len(data) > page_size:
         limit = format_size(page_size)
         message = (
@@ -173,7 +172,7 @@ _MOST_HEAD = 256 * 1024
 """Maximum number of bytes to search for front matter."""
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
 SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""Names of a space that can appear in URLs."""
+"""Space names that can appear in URLs."""
 SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
@@ -182,15 +181,15 @@ _SHOWN_FILE = re.compile(
     r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
     r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
 )
-"""Places where a text shows a file, usually an image: between brackets or in an attribute."""
+"""Positions where text shows a file, usually an image: between brackets or in an attribute."""
 _FILE_COLUMN = 'data-type="files"'
 _CELL_FILE = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """Lookup of the files, usually images, that texts in a source display (``links.Lookup``). It never
-    resolves to pages."""
+    """Lookup of the files, usually images, that text in a source displays (``links.Lookup``). It never resolves
+    references to pages."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)
@@ -209,7 +208,7 @@ _TOO_MANY_PARTS = f"a page can have at most {MAX_NODES:,} {PARTS}; the rest is s
 
 
 class _LineNumbers:
-    """Line numbers of offsets in a text, from 1."""
+    """Line numbers, from 1, of offsets in a source."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -223,8 +222,8 @@ class _LineNumbers:
 
 
 _OPEN_BOLD = re.compile(r"(?<![*\\\w])\*\*(?=[^\s*])[^*\n`]{1,200}[ \t]\*\*(?=\w)")
-"""Bold text with a space before its closing marks, which GitBook exported for years. No Markdown parser
-treats this as bold, because ``**a and **b`` can be two names in code."""
+"""Bold text with a space before its closing asterisks, as GitBook exported it for years. No Markdown parser treats this
+as bold, because ``**a and **b`` can be two names in code."""
 
 
 def _unread_bold(body: str) -> list[re.Match[str]]:
@@ -252,8 +251,8 @@ class TextCheck:
     """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
     includes, images, and files that are missing from the source.
 
-    ``is_space``: the function that returns whether a space with this ID can be linked to. ``hosts``: the hosts
-    whose URLs refer to content.
+    ``is_space``: a function that returns whether a space with this ID can be linked to. ``hosts``: the hosts whose URLs
+    refer to content.
     """
 
     def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
@@ -368,7 +367,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading that follows a page's front matter, if there is one."""
+    """Return the plain text of the level-1 heading that follows a page's front matter, if any."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
@@ -495,7 +494,7 @@ class _Planner:
         return summary, text
 
     def is_read(self, path: str) -> bool:
-        """Return whether a Markdown file can be a page. A file that can't be one is reported once."""
+        """Return whether a Markdown file can be a page. If it can't, that is reported once."""
         problem = self.unread(path)
         if problem is not None and path not in self.kept_unread:
             self.kept_unread.add(path)
@@ -505,7 +504,7 @@ class _Planner:
     def place(
         self, entries: list[SummaryEntry], parent: int | None, first: PlannedPage | None = None
     ) -> None:
-        """Place the pages of entries under a page. ``first``: a link that comes before them."""
+        """Add the pages of entries under a page. ``first``: a link that comes before these pages."""
         taken: set[str] = set()
         above = self.pages[parent].path if parent is not None else ""
         wanted: list[SummaryEntry | None] = [*([] if first is None else [None]), *entries]

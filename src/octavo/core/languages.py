@@ -1,4 +1,4 @@
-"""Space languages, and detection of a text's language when it is sufficiently certain."""
+"""Languages of spaces, and detection of the language of a string if it is certain enough."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ Language = Literal[
     "sl",
 ]
 LANGUAGES: tuple[str, ...] = get_args(Language)
-"""Languages that a space can be in."""
+"""Languages that a space can have."""
 _OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "zh-hant": "zh-tw"}
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
-"""Minimum number of letters to detect a language. Shorter texts are often names of products and commands,
-which don't belong to any language."""
+"""Minimum number of letters to detect a language. Shorter text is often the name of a product or a command, which
+doesn't belong to any language."""
 _SURE = 0.97
 _MOST = 2000
 """Maximum number of characters to examine."""
 _RENAMED = {"iw": "he", "in": "id", "ji": "yi"}
-"""Codes from before 1989, which the detector still returns."""
+"""Language codes from before 1989 that the detector still returns."""
 _ALIKE = (
     {"no", "da", "sv"},
     {"hr", "sr", "bs", "sl"},
@@ -70,7 +70,7 @@ _ALIKE = (
     {"nl", "af"},
     {"it", "co", "la"},
 )
-"""Languages that can't be distinguished in short texts."""
+"""Languages that can't be distinguished in short text."""
 
 
 def space_language(name: str | None) -> str | None:
@@ -94,7 +94,7 @@ def _detector() -> Any:
 
 
 def find_language(text: str) -> str | None:
-    """Return the code of a text's language (``de``, ``zh``) if it is certain, or else None.
+    """Return the code of a text's language, such as ``de`` or ``zh``, if it is certain; otherwise, None.
 
     >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.")
     'de'
@@ -110,7 +110,7 @@ def find_language(text: str) -> str | None:
 
 
 def differ(one: str, other: str) -> bool:
-    """Return whether two texts are certainly in different languages that aren't easily confused."""
+    """Return whether two strings are certainly in different languages that aren't easily confused."""
     first, second = find_language(one), find_language(other)
     if first is None or second is None or first == second:
         return False

@@ -1,4 +1,4 @@
-"""Immutable mappings, each defined by an earlier one and its differences."""
+"""Immutable mappings, each of which is defined by an earlier mapping and the differences from it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _MOST = 500
-"""Maximum number of differences kept in a layer; beyond this number, they are merged into a separate
-dictionary."""
+"""Maximum number of differences to keep in a layer. If there are more, they are merged into a new dictionary."""
 
 
 class Layered(Mapping[K, V]):
-    """Mapping over a shared dictionary that never changes; values are never None. Differences are layered
-    on top of it, so that a changed mapping costs only its changes. The mapping isn't ordered."""
+    """Mapping with differences layered on top of a shared dictionary that never changes, so that a changed mapping
+    needs memory only for its changes. Values are never None. The mapping isn't ordered."""
 
     def __init__(self, below: dict[K, V]) -> None:
         self._below = below

@@ -1,7 +1,7 @@
 """Resolve references in files to their targets, and write references to targets.
 
-``resolve`` never fails: a reference that can't be found becomes a ``broken`` target that keeps the reference as
-written.
+``resolve`` never fails. If a target can't be found, the result is a ``broken`` target that contains the original
+reference.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ def app_hosts(url: str) -> tuple[str, ...]:
 
 
 class Lookup(Protocol):
-    """Lookup of a revision's own files. Paths are those of the source, without a leading slash; results are
-    IDs."""
+    """Lookup of a revision's own files. Paths are as in the source, without a leading slash. Results are IDs."""
 
     def find_page(self, file_path: str) -> str | None: ...
 
     def find_page_by_path(self, path: str) -> str | None:
-        """Return a page by its path in URLs, such as ``guides/start``; the empty path is the home page."""
+        """Return a page by its URL path, such as ``guides/start``; the empty path is the home page."""
 
     def find_page_by_id(self, page: str) -> str | None: ...
 
@@ -53,10 +52,10 @@ class Lookup(Protocol):
 class Target(Struct, frozen=True, omit_defaults=True):
     """Target of a reference.
 
-    ``page``: the page with the ID ``page`` (of ``space`` if set, otherwise of this space; with ``space``,
-    ``path`` is its path there and the ID is unknown), at ``anchor``. ``anchor``: an anchor on the same
-    page. ``file``, ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL in the app that doesn't
-    lead to content. ``broken``: an unresolved reference, with its original form in ``url``.
+    ``page``: the page with the ID ``page`` (of ``space`` if set, otherwise of this space; with ``space``, ``path`` is
+    its path in that space and the ID is unknown), at ``anchor``. ``anchor``: an anchor on the same page. ``file``,
+    ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL in the app that doesn't lead to content.
+    ``broken``: an unresolved reference, with its original form in ``url``.
     """
 
     kind: Literal["page", "anchor", "file", "space", "url", "in-app", "broken"]
@@ -80,11 +79,10 @@ _BROKEN = re.compile(r"/?(?:broken-reference|broken/(?:pages|spaces|files|anchor
 def resolve(
     href: str, lookup: Lookup, source: str = "", root: str = "", app_hosts: tuple[str, ...] = (APP_HOST,)
 ) -> Target:
-    """Resolve ``href``, written in the file ``source``, to its target.
+    """Resolve ``href``, which occurs in the file ``source``, to its target.
 
-    ``root``: the folder of the space in its source (empty, or ending in a slash), where root-relative
-    references start. ``app_hosts``: the hosts of the app, whose URLs ``/s/<space>/<path>`` refer to
-    content.
+    ``root``: the folder of the space in its source (empty, or ending in a slash). Root-relative references start in
+    this folder. ``app_hosts``: the hosts of the app, whose URLs ``/s/<space>/<path>`` refer to content.
     """
     written = href
     href = re.sub(r"[\t\n\r]", "", href).strip()
@@ -125,7 +123,7 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
-    """Return a reference by ID, in the format that files use for targets without a path: ``user:1a2b``."""
+    """Return a reference by ID in the format that files use for targets without a path, such as ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     if named is None:
         return None
@@ -183,8 +181,8 @@ def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, ro
 
 
 def relative_href(path: str, source: str, anchor: str | None = None) -> str:
-    """Return the reference from the file ``source`` to the file ``path``: ``../a%20b.md#part``. A reference
-    to the file itself consists only of the anchor or, without an anchor, of the file's own name."""
+    """Return the reference from the file ``source`` to the file ``path``, such as ``../a%20b.md#part``. A reference to
+    the file itself consists only of the anchor or, without an anchor, of the file's own name."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     if path == source and fragment:
         return fragment

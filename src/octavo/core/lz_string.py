@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-$"
 _VALUES = {letter: n for n, letter in enumerate(_ALPHABET)} | {"/": 63, "=": 64, " ": 62}
-"""Alphabet of both forms: for URLs, and base64, which has ``/`` in place of ``-``. Decoding a form turns
-``+`` into a space."""
+"""Alphabet of both encodings: the encoding for URLs, and base64, which uses ``/`` instead of ``-``. It contains a space
+instead of ``+``, because decoding a form turns ``+`` into a space."""
 
 
 class _Bits:
@@ -35,10 +35,10 @@ class _Bits:
 
 
 def decompress(text: str, limit: int) -> str:
-    """Return the text passed to ``compressToEncodedURIComponent`` or ``compressToBase64``, of at most
-    ``limit`` characters.
+    """Return the text that was passed to ``compressToEncodedURIComponent`` or ``compressToBase64``. ``limit``: its
+    maximum number of characters.
 
-    Raises ValueError if the text has another format.
+    Raises ValueError if the input is invalid or the text is longer.
     """
     bits = _Bits(text.rstrip("=") if text.endswith("=") else text)
     known: list[str] = ["", "", ""]

@@ -1,8 +1,8 @@
-"""Mask personal data and secrets in texts that people write, before the texts are stored or sent.
+"""Mask personal data and secrets in people's text before it is stored or sent.
 
-Data is recognized only by its shape, so a harmless number is occasionally masked, and data without a
-recognizable shape (names, postal addresses) isn't. Every pattern runs in time proportional to the length of
-the text.
+Data is recognized only by its format, so a harmless number is occasionally masked, and data without a recognizable
+format, such as a name or a postal address, isn't masked. Every pattern runs in time proportional to the length of the
+text.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def mask_secrets(text: str) -> str:
 
 
 def _hide_random(match: re.Match[str]) -> str:
-    """Mask a long run of digits and letters, because it is probably a key; hyphenated words and lines of
-    one repeated character aren't masked."""
+    """Mask a long run of digits and letters, because it is probably a key. Hyphenated words and lines of one repeated
+    character aren't masked."""
     found = match[0]
     mixed = sum(char.isdigit() for char in found) >= 4 and any(char.isalpha() for char in found)
     is_key = mixed and max(len(part) for part in re.split(r"[-_=+]", found)) >= 20
@@ -75,7 +75,7 @@ def _hide_number(match: re.Match[str]) -> str:
 
 
 def _is_card(digits: list[int]) -> bool:
-    """Return whether the digits pass the Luhn check. Nine out of ten numbers that aren't card numbers fail
-    it."""
+    """Return whether the digits pass the Luhn check. Nine out of ten numbers that aren't card numbers fail this
+    check."""
     doubled = [digit * 2 - 9 if digit > 4 else digit * 2 for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

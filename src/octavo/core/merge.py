@@ -1,9 +1,9 @@
-"""Merge the changes that two sides made in a space (three-way): pages, their bodies, and items.
+"""Merge the changes that two sides made in a space (three-way merge): pages, their bodies, and items.
 
-All inputs are sparse: a side lists the entries that it changed, and a ``Tree`` looks up the few others that
-are needed, so the cost depends on the size of the changes. ``merge`` never raises for any content and never
-loses text: different changes to the same content become a ``MergeConflict``, and corrections that keep the
-result a valid tree with unique slugs and paths become a ``Note``.
+All inputs are sparse: a side lists the entries that it changed, and a ``Tree`` looks up the few other entries that are
+needed, so the cost depends on the size of the changes. ``merge`` doesn't raise errors for any content and never loses
+text: different changes to the same content become a ``MergeConflict``, and corrections that keep the result a valid
+tree with unique slugs and paths become a ``Note``.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ T = TypeVar("T", bound=Struct)
 
 
 class Tree:
-    """Lookup of pages and items that neither side changed, in the state ``ours``. Results can include
-    changed ones, which the merge overrides. This base class is empty, for merges of whole states."""
+    """Lookup of pages and items that neither side changed, in the state ``ours``. Results can include changed entries,
+    which the merge overrides. This base class finds nothing, and is used for merges of whole states."""
 
     def page(self, page_id: str) -> Page | None:
         return None
@@ -53,15 +53,15 @@ class Tree:
 
 
 class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Different changes by both sides to the same content. It consists of JSON types only, to be stored in
+    """Different changes by both sides to the same content. It consists only of JSON types, so that it can be stored in
     a revision.
 
-    - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
-      map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents the parent and the rank
-      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata.
-    - ``block``: both changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
-      version kept is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
-      ``body`` (``content`` for an item) or the front-matter key whose value it is.
+    - ``field``: both sides changed one field of a page or item. ``field`` is its name, dotted for one element of a map
+      or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents the parent and the rank
+      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata. - ``block``: both sides changed the
+      same part of a source; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The version kept is at offset
+      ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is ``body`` (``content`` for an
+      item) or the front-matter key whose value it is.
     - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
       item, or None.
 
@@ -90,11 +90,11 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Correction that a merge made automatically. ``before``: the intended value. ``after``: the current
     value.
 
-    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: both had the same rank, and theirs now
-    comes after ours. ``order``: both sides reordered, and the order of ours is used. ``cycle``: two moves
-    would have formed a cycle, and theirs is undone. ``parent``: a deleted page is kept (``before`` is None)
-    because one of its subpages is, or a page without a parent is moved to the top level. ``twin``: both
-    added a variable or source with this name, and the two became one.
+    ``slug``, ``path``, ``name``: an unused number was appended to the value in theirs. ``rank``: both sides used the
+    same rank, and the page in theirs now comes after the page in ours. ``order``: both sides reordered, and the order
+    in ours is used. ``cycle``: two moves would have formed a cycle, and the move in theirs was undone. ``parent``: a
+    deleted page is kept (``before`` is None) because one of its subpages is kept, or a page without a parent was moved
+    to the top level. ``twin``: both sides added a variable or source with this name, and the two became one.
     """
 
     kind: Literal["slug", "path", "name", "rank", "order", "cycle", "parent", "twin"]
@@ -105,8 +105,8 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class MergeResult(Struct):
-    """Result of a merge: the merged state of everything that either side changed (None for a missing
-    entry), the new texts by hash, and the conflicts and notes."""
+    """Result of a merge: the merged version of each entry that either side changed (None for a missing entry), the new
+    Markdown sources by hash, the conflicts, and the notes."""
 
     pages: dict[str, Page | None]
     items: JsonObject
@@ -116,13 +116,13 @@ class MergeResult(Struct):
 
 
 def changes_from(side: Mapping[str, T | None], merged: Mapping[str, T | None]) -> dict[str, T | None]:
-    """Return the entries that must be written to a side to turn it into the merged state."""
+    """Return the entries to write to one side in order to get the merged state."""
     return {key: value for key, value in merged.items() if key not in side or side[key] != value}
 
 
 class Versions(Struct):
-    """Pages and items that one state changed, by ID; None for deleted ones. If an ID is missing in
-    ``base``, the entry didn't exist; if it is missing in a side, that side didn't change the entry."""
+    """Pages and items that one state changed, by ID; None for deleted entries. If an ID is missing in ``base``, the
+    entry didn't exist; if it is missing in a side, that side didn't change the entry."""
 
     pages: Mapping[str, Page | None] = {}
     items: Mapping[str, Any] = {}
@@ -138,10 +138,10 @@ def merge(
     tree: Tree | None = None,
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both
-    sides added a file at the same path. ``read``: the function that returns the text of a hash. ``digest``:
-    the function that returns the hash of a text. Items are structs with ID, kind, name, path, and content
-    (see ``content.revisions.store.Item``)."""
+    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both sides added a
+    file at the same path. ``read``: a function that returns the text with a hash. ``digest``: a function that returns
+    the hash of a source. Items are structs with ID, kind, name, path, and content (see
+    ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
@@ -248,9 +248,9 @@ class _Merge:
     def _field(
         self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
-        """Merge one field: if one side is unchanged, the other one is used; if both sides changed the field
-        differently, our version is kept and a conflict is recorded. ``gone``: the value that represents a
-        missing element of a map; for such elements, an edit wins over a deletion."""
+        """Merge one field. If only one side changed the field, that version is used. If both sides changed it
+        differently, our version is kept and a conflict is recorded. ``gone``: the value that represents a missing
+        element of a map. For such elements, an edit takes precedence over a deletion."""
         base, ours, theirs = three
         if theirs in (ours, base):
             return ours
@@ -340,8 +340,8 @@ class _Merge:
     def _text(
         self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any], *, is_tags: bool = False
     ) -> str | None:
-        """Return the hash of the merged text, and record its conflicts with their offsets. ``is_tags``:
-        whether it is the file of the space's tags."""
+        """Return the hash of the merged text, and record its conflicts with their offsets. ``is_tags``: whether the
+        text is the file of the space's tags."""
         sides: list[str | None] = [None if value is _NOTHING else value for value in hashes]
         base, ours, theirs = sides
         if theirs in (ours, base):
@@ -446,8 +446,8 @@ class _Merge:
         return found
 
     def _circle(self, page_id: str, safe: set[str]) -> list[str]:
-        """Return the pages of the cycle that the path upward from this page runs into; empty if the path
-        ends at the top level."""
+        """Return the pages of the cycle that the path upward from this page leads to; empty if the path ends at the top
+        level."""
         way: dict[str, None] = {}
         here: str | None = page_id
         while here is not None and here not in safe:
@@ -461,8 +461,7 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the positions that are in use in ours, and the pages whose position comes from theirs,
-        sorted by ID."""
+        """Return the positions in use in ours, and the pages whose position comes from theirs, sorted by ID."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
             if page is None:
@@ -524,8 +523,7 @@ class _Merge:
         self._number_names()
 
     def _join_twins(self) -> None:
-        """Join variables and sources that both sides added with the same name into one item: the older of
-        the two."""
+        """Join variables and sources that both sides added with the same name into one item, the older of the two."""
         added: dict[tuple[str, str], str] = {}
         for id, (base, ours, theirs) in self.items.items():
             if base is None and ours is not None and theirs is None and (name := _twin_name(ours)):
@@ -606,7 +604,7 @@ class _Merge:
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
 
     def _make_way(self) -> None:
-        """Move files that ours added at paths where theirs added something else."""
+        """Move files that ours added at paths where theirs added other content."""
         pages = [
             (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
         ]
@@ -637,8 +635,8 @@ class _Merge:
             self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
-        """Return the paths that changed entries have in ours. ``path_taken`` may report them as used,
-        although they may now be free."""
+        """Return the paths that changed entries have in ours. ``path_taken`` may report these paths as used although
+        they may now be free."""
         pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
@@ -684,7 +682,7 @@ def _twin_name(item: Any) -> str | None:
 
 
 class EditedValue(Struct, frozen=True):
-    """Resolution that uses neither side's version: the value or text to use instead."""
+    """Resolution that doesn't use either side's version: the value or text to use instead."""
 
     value: Any
 
@@ -730,9 +728,8 @@ def _with_element(collection: Any, name: str, element: str, value: Any) -> objec
 
 
 class Resolution(Struct):
-    """Result of resolving a text conflict. ``others``: the open conflicts of the same text at their new
-    offsets. ``applied``: False if the text was edited at that position and no longer contains the
-    conflict's version."""
+    """Result of resolving a text conflict. ``others``: the open conflicts of the same text at their new offsets.
+    ``applied``: False if the text was edited at that position, so that it no longer contains the conflict's version."""
 
     text: str
     others: list[MergeConflict]

@@ -1,11 +1,10 @@
-"""Three-way merge of Markdown texts, block by block.
+"""Three-way merge of Markdown sources, block by block.
 
-The result has the order of ``ours``; changes that theirs made to base (deletions, moves, insertions, and
-edits) are applied to it. Blocks, list items, and table rows that neither side changed keep their bytes.
-Blocks inside tags, quotes, list items, and HTML elements merge one by one, at any depth. If both sides
-edited a block in different ways, the text keeps one version and a ``TextConflict`` contains all three, so
-no line of either side is ever lost. A block without inner blocks is merged line by line, as long as no two
-edits are adjacent.
+The result has the order of ``ours``. The changes from base to theirs (deletions, moves, insertions, and edits) are
+applied to it. Blocks, list items, and table rows that neither side changed keep their bytes. Blocks inside tags,
+quotes, list items, and HTML elements merge one by one, at any depth. If both sides edited a block in different ways,
+the text keeps one version and a ``TextConflict`` contains all three, so no line of either side is ever lost. A block
+without inner blocks is merged line by line, as long as no two edits are adjacent.
 """
 
 from __future__ import annotations
@@ -27,15 +26,14 @@ T = TypeVar("T")
 MAX_LINES = 5000
 """Maximum number of lines of a block that is merged line by line."""
 MAX_DEPTH = 32
-"""Maximum nesting depth at which blocks are merged part by part; more deeply nested blocks are merged as a
-whole."""
+"""Maximum nesting depth at which blocks are merged part by part. More deeply nested blocks are merged as a whole."""
 
 
 class TextConflict(Struct, frozen=True):
-    """Part of a text that both sides changed. ``base``, ``ours``, and ``theirs``: the exact texts; None if
-    that side has no text there. The merged text contains the version of ``kept`` ("ours" or "theirs") at
-    offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the
-    conflict is about one."""
+    """Part of a source that both sides changed. ``base``, ``ours``, and ``theirs``: the exact text in each version;
+    None if the version doesn't contain this part. The merged text contains the version of ``kept`` ("ours" or "theirs")
+    at offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the conflict is
+    about a key."""
 
     at: int
     base: str | None
@@ -52,7 +50,8 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. This accepts any texts; equal and one-sided changes merge cleanly."""
+    """Merge sources without front matter. This accepts any text. Equal changes and changes by only one side merge
+    without conflicts."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -60,9 +59,9 @@ def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
 
 
 def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
-    """Merge whole page files. ``fields``: whether to keep ours, without a conflict, for the title and the
-    front-matter keys that are page fields. In that case, conflicts are reported for the page's fields, and
-    the head is written from them."""
+    """Merge whole page files. ``fields``: whether to keep ours, without a conflict, for the title and the front-matter
+    keys that are page fields. In that case, conflicts are reported for the page's fields, and the head is written from
+    those fields."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -83,8 +82,8 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """Return the merged value of three versions: if one side is unchanged, the other side's value. Return None if both
-    changed differently."""
+    """Return the merged value of three versions. If only one side changed it, the result is that side's value. Return
+    None if both sides changed it differently."""
     if theirs in (ours, base):
         return ours
     return theirs if ours == base else None
@@ -99,7 +98,7 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """Piece of the merged text, with its position in each version (None if it is missing there), its text,
+    """Piece of the merged text, with its position in each version (None if the version doesn't contain it), its text,
     and the pieces after it."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
@@ -111,7 +110,7 @@ class _Node:
         self.after: _Node = self
 
     def insert(self, node: _Node) -> None:
-        """Insert ``node`` right after this one."""
+        """Insert ``node`` right after this node."""
         node.before, node.after = self, self.after
         self.after.before = node
         self.after = node
@@ -148,7 +147,7 @@ def _merge_base_piece(
     of_theirs: list[_Node | None],
     depth: int,
 ) -> None:
-    """Merge one piece of base into its node, as deleted, as one of the versions, or as a merge of two."""
+    """Merge one piece of base into its node. The result can be deleted, one of the versions, or a merge of both."""
     j, k = to_ours.to[i], to_theirs.to[i]
     if j is not None and k is not None:
         node = of_ours[j]
@@ -200,7 +199,8 @@ def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
 def _arrange(
     start: _Node, theirs: Cut, to_ours: Match, to_theirs: Match, of_theirs: list[_Node | None]
 ) -> None:
-    """Place pieces that theirs inserted or moved after those that ours inserted at the same position."""
+    """Place pieces that were inserted or moved in theirs after pieces that were inserted at the same position in
+    ours."""
     behind = start
     for k, text in enumerate(theirs.pieces):
         node, i = of_theirs[k], to_theirs.origin[k]
@@ -263,7 +263,7 @@ def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: C
 
 
 def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
-    """Merge one piece that both sides edited. ``places``: the cut and the piece's index in base, ours, and
+    """Merge one piece that both sides edited. ``places``: the split text and the piece's index, for base, ours, and
     theirs."""
     base, ours, theirs = (cut.pieces[at] for cut, at in places)
     settled = pick(base, ours, theirs)
@@ -338,7 +338,7 @@ def _merge_lines(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _merge_leaf(base: str, ours: str, theirs: str, kind: str) -> TextMerge:
-    """Merge the frame around pieces: a tag with its attributes, or the head of a table."""
+    """Merge the text around pieces: a tag with its attributes, or the header of a table."""
     settled = pick(base, ours, theirs)
     if settled is None and kind == "rows":
         settled = _merge_table_head(base, ours, theirs)
@@ -358,8 +358,8 @@ def _merge_table_head(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _merge_row(base: str, ours: str, theirs: str) -> str | None:
-    """Merge a row of a pipe table cell by cell; return None if a side changed the number of cells, or both
-    changed one cell."""
+    """Merge a row of a pipe table cell by cell. Return None if a side changed the number of cells, or if both sides
+    changed the same cell."""
     rows = [cells(text) for text in (base, ours, theirs)]
     if not len(rows[0]) == len(rows[1]) == len(rows[2]):
         return None
@@ -381,7 +381,7 @@ _KEY = re.compile(r"([^\s#:\-][^:\r\n]*?)[ \t]*:(?=\s|$)")
 
 
 def _entries(front: str) -> dict[str, str]:
-    """Return front matter by top-level key; comments belong to the key that they follow."""
+    """Return front matter by top-level key. Comments belong to the key that they follow."""
     found: dict[str, str] = {}
     key = ""
     for line in front.splitlines(keepends=True)[1:-1]:
@@ -422,9 +422,8 @@ def _order(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 class Resolved(Struct):
-    """Result of resolving a conflict. ``others``: the remaining conflicts at their new offsets.
-    ``applied``: False if the text no longer contains the conflict's version because it was edited; in that
-    case, the text is unchanged."""
+    """Result of resolving a conflict. ``others``: the remaining conflicts at their new offsets. ``applied``: False if
+    the text was edited and no longer contains the conflict's version; in that case, the text is unchanged."""
 
     text: str
     others: list[TextConflict]
@@ -434,7 +433,7 @@ class Resolved(Struct):
 def resolve_text(
     text: str, conflict: TextConflict, choice: str | None, others: Iterable[TextConflict] = ()
 ) -> Resolved:
-    """Replace the kept version with ``choice``: a version of the conflict, or any text; None removes it."""
+    """Replace the kept version with ``choice``: a version of the conflict, or any text. None removes the text."""
     kept = (conflict.ours if conflict.kept == "ours" else conflict.theirs) or ""
     at = _find(text, kept, conflict.at)
     if at is None:

@@ -1,5 +1,5 @@
-"""Fields of a page, each declared once. Files, the API, merges, reviews, and forms derive their handling from
-this module.
+"""Fields of a page, each declared only once. The file format, the API, merges, reviews, and forms are all derived from
+these declarations.
 
 To add one, see "Add a page field" in docs/architecture.md.
 """
@@ -86,12 +86,11 @@ class Cover(Struct, frozen=True, omit_defaults=True):
 class Field(Struct, frozen=True, kw_only=True):
     """Properties of a page field that other code uses.
 
-    ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that isn't its own name
-    in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
-    kinds of pages that return it. ``max_length``: the maximum number of characters. ``form``: the pattern
-    of valid texts, and its description, worded to follow "must". ``edited``: whether `update_page` and
-    `insert_page` set it. ``shown``: the people to whom the API returns it. ``navigation``: whether
-    navigation depends on it.
+    ``label``: the English label in forms and reviews. ``wire``: the name in the API, if it isn't the attribute name in
+    camel case. ``keys``: the front-matter keys; empty for fields outside front matter. ``kinds``: the kinds of pages
+    that return the field. ``max_length``: the maximum number of characters. ``form``: the pattern of valid strings, and
+    its description, worded to follow "must". ``edited``: whether `update_page` and `insert_page` can set the field.
+    ``shown``: the people to whom the API returns the field. ``navigation``: whether navigation depends on it.
     """
 
     label: str
@@ -120,7 +119,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_named_by_people(self) -> bool:
-        """Return whether people choose the names of the field's elements."""
+        """Return whether users choose the names of the field's elements."""
         return self.type == "mapping" or self.is_merged_by_element
 
     @property
@@ -129,9 +128,9 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_merged_by_element(self) -> bool:
-        """Return whether the field is a list in which both sides of a merge can change different elements.
-        Two changes to who can see a page conflict instead, because together they could show it to more
-        people than either change alone."""
+        """Return whether the field is a list in which both sides of a merge can change different elements. Access rules
+        are excluded: two changes to them always conflict, because together they could show the page to more people than
+        either change alone."""
         return self.type in ("tags", "paths")
 
 
@@ -316,8 +315,7 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after the fields that the class already declares; those
-    are skipped.
+    """Declare fields in the body of a struct class, after the fields that the class itself declares, which are skipped.
 
     ``body``: the ``vars()`` of the class. ``types``: the types by field name. The type checker doesn't see
     these fields, so code reads them by name; fields that the type checker has to see are declared in the

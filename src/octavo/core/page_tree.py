@@ -11,7 +11,7 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""Maximum number of levels of a tree. A longer path to the top must contain a cycle."""
+"""Maximum number of levels of a tree. A longer path to the top level must contain a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 
@@ -34,7 +34,7 @@ class PageTree:
         self.conditional = frozenset(page.id for page in by_id.values() if page.condition is not None)
         """Pages that have a condition."""
         self.links = frozenset(page.id for page in by_id.values() if page.kind == "link")
-        """Pages that are links in the table of contents, including withheld ones."""
+        """Pages that are links in the table of contents, including withheld pages."""
         self._computed = frozenset(page.id for page in by_id.values() if page.computed is not None)
         self.withheld: frozenset[str] = frozenset()
         self.shape = object()
@@ -49,8 +49,8 @@ class PageTree:
         return copy
 
     def changed(self, changes: Mapping[str, Page | None]) -> PageTree:
-        """Return the tree with these pages in place of those with the same IDs; None removes a page. Call
-        this only on a tree without withheld pages."""
+        """Return the tree with these pages, which replace pages with the same IDs; None removes a page. Call this only
+        on a tree without withheld pages."""
         assert not self.withheld
         copy = self._copy()
         copy._by_id = self._by_id.changed(changes)
@@ -105,8 +105,8 @@ class PageTree:
         return copy
 
     def starting_at(self, page_id: str) -> PageTree:
-        """Return the tree with another home page; return the same tree if that page isn't a document that
-        visitors can see."""
+        """Return the tree with another home page. Return the same tree if that page isn't a document that visitors can
+        see."""
         page = self.page(page_id)
         home = self.first_document(page) if page is not None else None
         if home is None or home is self.home:
@@ -134,8 +134,7 @@ class PageTree:
         return (page for page in self if page.kind == "document")
 
     def computed(self) -> Iterator[Page]:
-        """Yield the computed pages, in reading order. If there are none, the pages of the tree aren't
-        visited."""
+        """Yield the computed pages, in reading order. If there are none, this doesn't visit the pages of the tree."""
         return (page for page in self if page.computed is not None) if self._computed else iter(())
 
     @cached_property
@@ -144,7 +143,7 @@ class PageTree:
         return next(self.documents(), None)
 
     def all_pages(self) -> Iterable[Page]:
-        """Return all pages of the state, including misplaced and withheld ones, in no particular order."""
+        """Return all pages of the state, including misplaced and withheld pages, in no particular order."""
         return self._by_id.values()
 
     def any_page(self, page_id: str) -> Page | None:
@@ -175,8 +174,8 @@ class PageTree:
         return "/".join(here.slug for here in reversed(self._line(page) or [page]))
 
     def find(self, path: str) -> Page | None:
-        """Return the page at a path that visitors typed, ignoring case; the empty path is the home page.
-        Links in the table of contents have no path."""
+        """Return the page at a path that a visitor requested, ignoring case; the empty path is the home page. Links in
+        the table of contents have no path."""
         parts = path.strip("/").lower().split("/")
         if parts == [""]:
             return self.home
@@ -208,7 +207,7 @@ class PageTree:
         return (self._line(page) or [page])[:0:-1]
 
     def first_document(self, page: Page) -> Page | None:
-        """Return the page itself, or, for a group, the first listed document under it."""
+        """Return the page itself or, for a group, the first listed document under it."""
         stack = [page]
         while stack:
             here = stack.pop()

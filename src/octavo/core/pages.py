@@ -1,4 +1,4 @@
-"""Define a page and its place in the tree: rank order, slugs, paths, and moves."""
+"""Define a page and its position in the tree: rank order, slugs, paths, and moves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .page_fields import Field, PageFields, PageKind, fields_of
 
 
 class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
-    """Page in its stored form in a revision. ``body``: the hash of its whole Markdown source (including front
-    matter and title); the other fields come from that source, the navigation, and edits. Times are
-    milliseconds since 1970."""
+    """Page in its stored form in a revision. ``body``: the hash of the whole Markdown source, including front matter
+    and title. The other fields come from that source, from the navigation, and from edits. Times are in milliseconds
+    since 1970."""
 
     id: str
     parent: str | None = None
@@ -30,7 +30,7 @@ class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
 
 
 PAGE_FIELDS = fields_of(Page)
-"""All fields whose changes people see, including position and text."""
+"""All fields whose changes are visible to people, including position and text."""
 
 
 _WORDS = re.compile(r"[^\w]+")
@@ -38,7 +38,8 @@ SLUG_MAX = 100
 
 
 def slugify(title: str) -> str:
-    """Return a URL path segment for a title: lowercase, words joined by hyphens, letters of any script kept.
+    """Return a URL path segment for a title, in lowercase and with words joined by hyphens. Letters of all scripts are
+    kept.
 
     >>> slugify("Où est-ce? 22 Racing Series")
     'ou-est-ce-22-racing-series'

@@ -1,9 +1,8 @@
 """Check and build file paths in a space, so that every file system can store an export.
 
-A path from a repository or an archive is kept or skipped (``unsafe_path``); a path derived from a title or
-name is valid everywhere (``made_path``). Letters are composed (NFC) as people type them, although macOS
-writes them decomposed; only synced repositories keep their own form, so lookups try both forms
-(``spellings``).
+A path from a repository or an archive is either kept or skipped (``unsafe_path``). A path derived from a title or name
+is valid on every file system (``made_path``). Letters are composed (NFC), as people type them, although macOS writes
+them decomposed. Synced repositories keep their own form, so lookups try both forms (``spellings``).
 """
 
 from __future__ import annotations

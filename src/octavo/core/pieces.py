@@ -1,9 +1,8 @@
-"""Split Markdown into the pieces that are merged and compared, and align them between versions.
+"""Split Markdown into pieces for merging and comparing, and align pieces between versions.
 
-A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It
-looks only at lines instead of parsing the whole grammar, which makes it about twenty times as fast as
-``document.read``. Where the two could differ, a piece is the larger of the two, so no block of a document
-is ever split in two.
+A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. Splitting looks
+only at lines instead of parsing the whole grammar, which makes it about twenty times as fast as ``document.read``.
+Where the results could be different, the larger piece is used, so no block of a document is ever split.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .alignment import align
 
 
 class PiecePlace(Struct, frozen=True):
-    """Position of a piece in the lines of a text: its first and last line."""
+    """Position of a piece in the lines of a source: its first and last line."""
 
     lines: _Lines
     first: int
@@ -40,8 +39,7 @@ class Cut(Struct):
     keys: list[str] = []
     between: str = "\n\n"
     places: list[PiecePlace] = []
-    """Positions of the pieces in the lines that they were split from, for use by ``inner``; empty if no
-    piece contains blocks."""
+    """Positions of the pieces in the lines of the text, for use by ``inner``; empty if no piece contains blocks."""
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -79,7 +77,7 @@ _WORD = re.compile(r"\w+")
 
 
 class _Lines:
-    """Lines of a text and the constructs that span several of them."""
+    """Lines of a source, and the constructs that span several lines."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -166,13 +164,13 @@ class _Lines:
         return spans
 
     def until(self, line: int) -> _Lines:
-        """Return the same lines, ending before this one."""
+        """Return the same lines, ending before this line."""
         lines = copy(self)
         lines.count = line
         return lines
 
     def end_of(self, line: int) -> int:
-        """Return the last line of the construct that starts here, or this line if none does."""
+        """Return the last line of the construct that starts at this line, or this line if none starts here."""
         return min(self.spans.get(line, line), self.count - 1)
 
     def indent(self, line: int) -> int:
@@ -180,7 +178,7 @@ class _Lines:
         return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
     def next_filled(self, line: int) -> int:
-        """Return the first non-blank line at or after this one, or the number of lines if there is none."""
+        """Return the first non-blank line at or after this line, or the number of lines if there is none."""
         while line < self.count and self.blank[line]:
             line += 1
         return line
@@ -189,7 +187,7 @@ class _Lines:
         return bool(_MARKER.match(self.lines[line])) and not _RULE.match(self.lines[line])
 
     def last_of(self, first: int) -> int:
-        """Return the last line of the piece that starts here."""
+        """Return the last line of the piece that starts at this line."""
         text = self.lines[first]
         if _RULE.match(text) or _HEADING.match(text):
             return first
@@ -259,8 +257,8 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Return the blocks from this line on as separate pieces. ``part``: the offsets in the text where they
-    start and end."""
+    """Return the blocks from this line on as separate pieces. ``part``: the offsets at which these blocks start and end
+    in the text."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -278,8 +276,8 @@ def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
-    """Split a text at these offsets. ``frame``: whether the text before and after the pieces becomes ``open``
-    and ``close``."""
+    """Split a source at these offsets. ``frame``: whether the text before and after the pieces becomes ``open`` and
+    ``close``."""
     begin, stop = (spans[0][0], spans[-1][1]) if frame and spans else (0, len(text))
     gaps, pieces, at = [], [], begin
     for start, end in spans:
@@ -291,10 +289,9 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
 
 
 def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
-    """Split a block into the parts that can be merged one by one: list items, table rows, the blocks inside
-    a tag or an expandable section, or the elements inside an element. Return None for a block without
-    parts; a list of one item is one part. ``place``: the block's position, if known, so that its lines
-    don't have to be scanned again."""
+    """Split a block into the parts that can be merged one by one: list items, table rows, the blocks inside a tag or an
+    expandable section, or the elements inside an element. Return None for a block without parts. A list with one item
+    is one part. ``place``: the block's position, if known, so that its lines don't have to be scanned again."""
     start = piece.lstrip()
     if _MARKER.match(piece) and not _RULE.match(piece):
         return _items(piece)
@@ -330,7 +327,7 @@ def _items(piece: str) -> Cut:
 
 
 def _elements(piece: str) -> Cut | None:
-    """Split an HTML element into its child elements. Return None if there is text next to them, or if its
+    """Split an HTML element into its child elements. Return None if there is text next to the child elements, or if the
     tags don't match."""
     opened: list[tuple[str, int]] = []
     spans: list[tuple[int, int]] = []
@@ -364,14 +361,14 @@ def _elements(piece: str) -> Cut | None:
 
 
 class Wrapping(Struct, frozen=True):
-    """Line prefixes in a quote or a list item: for the first line and for the others."""
+    """Line prefixes in a quote or a list item: one for the first line, and one for all other lines."""
 
     kind: str
     first: str
     rest: str
 
     def wrap(self, text: str, first: str | None = None) -> str:
-        """Add the prefixes to the text; ``first`` replaces the prefix of the first line."""
+        """Add the prefixes to the text. ``first`` replaces the prefix of the first line."""
         head, *tail = text.split("\n")
         wrapped = [(self.first if first is None else first) + head]
         for line in tail:
@@ -380,9 +377,8 @@ class Wrapping(Struct, frozen=True):
 
 
 def unwrap(piece: str) -> tuple[Wrapping, str] | None:
-    """Remove the prefixes from the lines of a quote or of one list item; wrapping the result produces the
-    same bytes. Return None if the lines have no common prefix, as in a paragraph with lazy continuation
-    lines."""
+    """Remove the prefixes from the lines of a quote or of one list item. Wrapping the result produces the same bytes.
+    Return None if the lines have no common prefix, as in a paragraph with lazy continuation lines."""
     lines = piece.split("\n")
     if quote := _WRAPPED_QUOTE.match(piece):
         wrapping = Wrapping("quote", quote[0], quote[0])
@@ -481,14 +477,12 @@ class Match(Struct):
 _UNIFORM = frozenset({"items", "rows", "elements"})
 """Names of the ways to split a block in which all pieces are of one kind, such as the rows of a table."""
 _ALIKE = 0.3
-"""Minimum share of common words for which a changed piece counts as edited instead of replaced."""
+"""Minimum share of common words for a changed piece to count as edited instead of replaced."""
 _KEPT = 0.5
-"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to
-``_ALIKE``, so that a piece that was shortened to a few of its words or gained many new words also counts as
-edited."""
+"""Alternative to ``_ALIKE``: minimum share of the shorter piece's words that the longer piece contains. This way, a
+piece also counts as edited if it was shortened to a few of its words or if many words were added."""
 _RUN_MAX = 400
-"""Maximum product of lengths for pairing changed runs by similarity; longer runs are paired only by
-position."""
+"""Maximum product of lengths for pairing changed runs by similarity. Longer runs are paired only by position."""
 
 
 def match(old: Cut, new: Cut) -> Match:
@@ -532,7 +526,7 @@ def _words(piece: str) -> set[str]:
 
 
 def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bool) -> list[tuple[int, int]]:
-    """Return the new piece that each old piece in a changed run became."""
+    """Return the new version of each old piece in a changed run."""
     if not left or not right:
         return []
 
@@ -559,7 +553,7 @@ def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bo
         return share if is_edited else 0.0
 
     def is_only(i: int, j: int) -> bool:
-        """Return whether neither piece has another one to be paired with."""
+        """Return whether neither piece can be paired with any other piece."""
         others = [(k, j) for k in left if k != i] + [(i, m) for m in right if m != j]
         return not any(kin(*other) for other in others)
 

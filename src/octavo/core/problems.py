@@ -1,4 +1,4 @@
-"""Problems that an import reports without stopping."""
+"""Problems that an import reports but that don't stop it."""
 
 from __future__ import annotations
 

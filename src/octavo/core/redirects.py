@@ -1,4 +1,4 @@
-"""Redirects in the formats that many tools use in their files, before they are resolved on a site."""
+"""Redirects in file formats that many tools use, before they are resolved on a site."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_paths(value: Iterable[object]) -> tuple[tuple[str, ...], bool]:
 
 
 def compare_key(path: str) -> str:
-    """Return the form in which redirect paths are compared: decoded, without outer slashes, and in lower case."""
+    """Return a redirect path in the form for comparisons: decoded, without outer slashes, and in lowercase."""
     return unquote(path).strip("/").lower()
 
 
@@ -41,8 +41,8 @@ Format = Literal["csv", "netlify", "toml", "json", "yaml", "javascript", "htacce
 
 
 class GivenRedirect(Struct, frozen=True, kw_only=True):
-    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: why it can't be used.
-    ``permanent``: whether it is permanent; None if the file doesn't specify it."""
+    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: the reason the
+    redirect can't be used. ``permanent``: whether it is permanent; None if the file doesn't specify that."""
 
     row: int
     source: str

@@ -1,7 +1,7 @@
 """Split natural-language text into sentences and find its significant words.
 
-Words are folded (lowercase, no accents), very common words are dropped, and the rest are reduced to their
-stems; CJK text, which has no spaces, is read as pairs of adjacent characters.
+Words are folded (lowercase, no accents), very common words are dropped, and the rest are reduced to their stems. CJK
+text, which has no spaces, is split into pairs of adjacent characters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(
     com do dos e em eu isso mais mas na nas no nos o os ou para pelo por quando que se sem um uma
     """.split()
 )
-"""Common words in the most common languages, without apostrophes and accents."""
+"""Frequent words of the most widely used languages, without apostrophes and accents."""
 
 
 _PREFIXES = re.compile(
@@ -76,13 +76,14 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def fold(word: str) -> str:
-    """Return a word in lowercase, without apostrophes and the accents of Latin, Greek, and Cyrillic letters."""
+    """Return a word in lowercase, without apostrophes, and without the accents of Latin, Greek, and Cyrillic
+    letters."""
     plain = unicodedata.normalize("NFKD", word.lower().replace("'", "").replace("’", ""))
     return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", plain))
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text, without surrounding spaces."""
+    """Return the sentences and lines of a string, without surrounding spaces."""
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 
@@ -121,7 +122,7 @@ def _stemmed(text: str) -> list[tuple[str, str]]:
 
 
 def shorten(text: str, length: int) -> str:
-    """Shorten a one-line text to at most this many characters, truncated between words if possible.
+    """Shorten a one-line text to at most this many characters. It is truncated between words if possible.
 
     >>> shorten("one two three", 9)
     'one two…'

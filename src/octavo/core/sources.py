@@ -1,7 +1,7 @@
-"""Files of an import, and facts about their origin.
+"""Files of an import, and information about their origin.
 
-``SourceFiles`` collects files while a source is opened, by safe relative paths. A ``Source`` is the finished
-value: the files and the facts about them.
+``SourceFiles`` collects files while a source is opened, by safe relative paths. A ``Source`` is the result: the files
+and the information about them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _PIECE = 64 * 1024
 
 
 class SourceError(ValueError):
-    """Raised if the source as a whole can't be read. The message is for the person who specified it."""
+    """Raised if the source as a whole can't be read. The message is for the person who specified the source."""
 
 
 LOOK_LEFT_OUT = "look_left_out"
-"""Problem code for a part of the specified branding that isn't applied to any site."""
+"""Problem code for branding that isn't applied to any site."""
 
 
 class Brand(Struct, frozen=True):
@@ -79,14 +79,14 @@ class SourceFiles:
         return self._files[path][0]
 
     def opening(self, path: str) -> Callable[[], IO[bytes]]:
-        """Return the function that opens the bytes, for another source that contains the same file."""
+        """Return the function that opens the file, for another source that contains the same file."""
         return self._files[path][1]
 
     def read(self, path: str) -> bytes:
         return b"".join(self.pieces(path))
 
     def pieces(self, path: str) -> Iterator[bytes]:
-        """Yield the bytes in pieces. Raises ``SourceError`` if the entry is damaged or longer than declared."""
+        """Yield the bytes in pieces. Raises ``SourceError`` if the entry is damaged or larger than declared."""
         size, opening = self._files[path]
         left = size
         try:
@@ -94,7 +94,7 @@ class SourceFiles:
                 while piece := stream.read(_PIECE):
                     left -= len(piece)
                     if left < 0:
-                        raise SourceError(f"{path} is longer than declared")
+                        raise SourceError(f"{path} is larger than declared")
                     yield piece
         except (
             OSError,
@@ -161,9 +161,9 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
     and lines of the original from which each page was created. ``addresses``: the former URL path of each
     page. ``became``: a map from files in other formats to their Markdown files.
 
-    ``parts``: if the original has more than one version or language and all were read, these as separate
-    sources by key, including this one, which is the default. ``structure``: the structure of the site that
-    can be created from them as variants.
+    ``parts``: if the original has more than one version or language and all were read, a source for each of them, by
+    key, including this source, which is the default. ``structure``: the structure of the site that can be created from
+    these parts as variants.
     """
 
     name: str
@@ -200,7 +200,7 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return replace(self, files=files, parts={}, structure=())
 
     def as_original(self, problem: Problem) -> Problem:
-        """Return a page's problem with the file and line of the original that caused it."""
+        """Return a page's problem with the file and line in the original that caused it."""
         if problem.path not in self.origins:
             return problem
         lines = self.lines[problem.path]
@@ -208,8 +208,8 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def within(self, folder: str, *, without: str = "") -> Source:
-        """Return the contents of a folder as a source, with only the problems of the files in the folder.
-        The folder ends in a slash; an empty text represents the whole source. ``without``: a path to skip."""
+        """Return the contents of a folder as a source, with only the problems of the files in the folder. The folder
+        ends in a slash; an empty string represents the whole source. ``without``: a path to skip."""
         part = SourceFiles(folder.strip("/").rpartition("/")[2] or self.name)
         for path in self.paths():
             if path.startswith(folder) and path != without:

@@ -16,7 +16,7 @@ VARIABLES_PATH = ".gitbook/vars.yaml"
 TAGS_PATH = ".gitbook/tags.yaml"
 INCLUDES_FOLDER = ".gitbook/includes/"
 ASSETS = ".gitbook/assets"
-"""Folder of images that an import adds."""
+"""Folder for images that an import adds."""
 
 _KEYS = ("root", "structure", "redirects")
 _VARIABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
@@ -36,7 +36,8 @@ class Config(Struct, kw_only=True):
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
-    """Read a configuration from any text. Errors are listed in ``problems``, and the defaults are used instead."""
+    """Read a configuration from any text. Errors are listed in ``problems``, and invalid values are replaced with
+    defaults."""
     config = Config()
     # Invisible characters are included if such a file is copied from a web page.
     found = _read_map(INVISIBLE.sub("", text), path, config.problems)
@@ -78,8 +79,8 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
 
 def match_redirect(config: Config, path: str) -> str | None:
-    """Return the target of a site path's redirect: that of the redirect with this exact path, or else of
-    the ``old/*`` redirect with the longest matching prefix. Case is ignored."""
+    """Return the target of the redirect for a site path. A redirect with this exact path comes first, then the
+    ``old/*`` redirect with the longest matching prefix. Case is ignored."""
     redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
     parts = path.strip("/").lower().split("/")
     names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]
@@ -89,7 +90,7 @@ def match_redirect(config: Config, path: str) -> str | None:
 def read_variables(
     text: str, path: str = VARIABLES_PATH
 ) -> tuple[dict[str, str | int | float | bool], list[Problem]]:
-    """Read a flat map of names (a letter, then letters, digits, ``_``) to texts of up to 256 characters,
+    """Read a flat map from names (a letter, then letters, digits, or ``_``) to strings of up to 256 characters,
     numbers, or booleans."""
     problems: list[Problem] = []
     found = _read_map(text, path, problems)

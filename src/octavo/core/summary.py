@@ -32,11 +32,10 @@ MAX_PROBLEMS = 1000
 class SummaryEntry(Struct, kw_only=True):
     """Line of the navigation.
 
-    ``group``: a heading, only at the top level; ``slug`` is its fixed slug. ``page``: a file listed for the
-    first time (``href`` is its path under the root, and ``anchor`` the part after ``#``), or only text
-    (``href`` is ``None``). ``link``: a URL, or a file that was already listed. ``computed``: a page
-    generated from ``computed``, the map in its YAML. ``line``: its first line, from 1. ``end``: its last
-    line.
+    ``group``: a heading, only at the top level; ``slug`` is its fixed slug. ``page``: a file listed for the first time
+    (``href`` is its path under the root, and ``anchor`` the part after ``#``), or only text (``href`` is ``None``).
+    ``link``: a URL, or a file that was already listed. ``computed``: a page generated from the YAML map in
+    ``computed``. ``line``: its first line, from 1. ``end``: its last line.
     """
 
     kind: Literal["group", "page", "link", "computed"]
@@ -190,7 +189,7 @@ class _Reader:
             self.at += 1
 
     def heading(self, level: int, text: str, line: int) -> None:
-        """Add a heading whose last line was just read."""
+        """Add the heading that ends at the current line."""
         self.open = []
         pin = _PIN.search(text)
         if pin:
@@ -290,7 +289,7 @@ class _Reader:
         return entry
 
     def fenced(self, fence: str, column: int) -> list[str] | None:
-        """Return the lines up to the closing fence; return ``None``, consuming nothing, if there is none."""
+        """Return the lines up to the closing fence. If there is none, return ``None`` without consuming any lines."""
         start = at = self.at
         if start < self.unclosed.get(fence, 0):
             return None
@@ -376,7 +375,7 @@ def _plain(text: str, depth: int = 0) -> str:
 
 
 def _closing(text: str, mark: str, at: int) -> re.Match[str] | None:
-    """Find the mark that closes ``mark``, from ``at`` on."""
+    """Find the mark that closes ``mark``, starting at ``at``."""
     if mark[0] != "`":
         return _CLOSES[mark].search(text, at)
     return next((run for run in _BACKTICKS.finditer(text, at) if run[0] == mark), None)
@@ -448,10 +447,9 @@ def _title_of(match: re.Match[str]) -> str:
 
 
 def entry_path(path: str, folder: str = "") -> str | None:
-    """Return a path written in a file of ``folder`` relative to the root of the space: ``./a//b.md`` ->
-    ``a/b.md``. A leading slash means the root; a folder ends in a slash, and the root itself is ``/``.
-    Return ``None`` if the path points outside the root or can't be a file path at all (backslash, control
-    characters)."""
+    """Convert a path in a file of ``folder`` to a path relative to the root of the space: ``./a//b.md`` -> ``a/b.md``.
+    A leading slash means the root; a folder ends in a slash, and the root itself is ``/``. Return ``None`` if the path
+    points outside the root or can't be a file path (backslash, control characters)."""
     if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return None
     joined = path if path.startswith("/") else f"/{folder}/{path}"
@@ -470,8 +468,8 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 
 def write_summary(summary: Summary) -> str:
-    """Write the canonical form. ``read_summary`` returns the same tree, except where SUMMARY.md can't
-    express it: a group that isn't at the top level is written as text."""
+    """Write a table of contents in its canonical form. ``read_summary`` returns the same tree, except for groups that
+    aren't at the top level. SUMMARY.md can't represent these, so they are written as text."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:
@@ -496,9 +494,9 @@ def write_summary(summary: Summary) -> str:
 def update_summary(
     original: str, wanted: list[SummaryEntry], understand: Callable[[str], list[SummaryEntry]]
 ) -> str:
-    """Return ``original`` with only those lines changed whose entries differ from ``wanted``.
+    """Return ``original`` with changes only to lines whose entries are different from ``wanted``.
 
-    ``understand``: the function that returns the entries in a text, each with its ``line``. Different ways to write the
+    ``understand``: a function that returns the entries in a file, each with its ``line``. Different spellings of the
     same target count as equal.
     """
     there = understand(original)
@@ -541,7 +539,7 @@ def _rows(entries: list[SummaryEntry], depth: int = 0, grouped: bool = False) ->
 
 
 class _Changed:
-    """Text whose entries are inserted, removed, and replaced while all other lines are kept."""
+    """Text in which entries are inserted, removed, and replaced, and all other lines are kept."""
 
     def __init__(self, original: str, there: list[SummaryEntry]) -> None:
         self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", original)
@@ -701,9 +699,9 @@ def _encode(path: str) -> str:
 
 
 def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
-    """Return the folder tree as navigation: in each folder, the README comes first, followed by the rest in natural
-    order. A folder becomes the page of its README, or only text. Hidden folders and files other than Markdown are
-    omitted."""
+    """Return the folder tree as navigation. In each folder, the README comes first, followed by the other files in
+    natural order. A folder becomes the page of its README, or an entry without a page. Hidden folders and files other
+    than Markdown are omitted."""
     tree: JsonObject = {}
     for path in paths:
         parts = path.split("/")

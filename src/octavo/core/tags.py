@@ -86,7 +86,7 @@ def _text(value: object) -> str | None:
 
 
 def merge_tags(base: str, ours: str, theirs: str) -> str | None:
-    """Merge three texts of ``tags.yaml`` tag by tag. Return None if one of them can't be read, or if both sides
+    """Merge three versions of ``tags.yaml`` tag by tag. Return None if one of them can't be read, or if both sides
     changed a tag in different ways."""
     sides = [read_tags(text) for text in (base, ours, theirs)]
     if any(problems for _, problems in sides):
@@ -119,7 +119,7 @@ def is_primary(tag: object) -> bool:
 
 
 def page_tag(slug: str, *, primary: bool) -> str | JsonObject:
-    """Return a tag of a page as it is written in front matter."""
+    """Return a page's tag in the form used in front matter."""
     return {"tag": slug, "primary": True} if primary else slug
 
 
@@ -163,5 +163,5 @@ def color_of(tag: Tag) -> TagColor:
 
 
 def tag_or_slug(tags: Mapping[str, Tag], slug: str) -> Tag:
-    """Return a tag by slug; return a plain one if the space doesn't define it."""
+    """Return a tag by slug. If the space doesn't define the tag, return one without a label, icon, or color."""
     return tags.get(slug) or Tag(slug, slug)

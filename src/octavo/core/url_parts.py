@@ -1,5 +1,5 @@
-"""Parse URLs. Only this module parses them, because the standard library raises for input that anyone can type:
-unbalanced brackets, invalid ports, and hosts that Unicode normalization would change."""
+"""Parse URLs. Only this module parses URLs, because the standard library raises exceptions for input that anyone can
+type: unbalanced brackets, invalid ports, and hosts that Unicode normalization would change."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
 class UrlParts(Struct, frozen=True):
     """Parts of a URL; a missing part is empty or None.
 
-    ``authority``: everything before the path, unchanged. ``host``: the host in lowercase, without brackets.
-    ``username`` and ``password``: still escaped.
+    ``authority``: the part before the path, unchanged. ``host``: the host in lowercase, without brackets. ``username``
+    and ``password``: still escaped.
     """
 
     scheme: str
@@ -60,8 +60,8 @@ def read_address(text: str) -> UrlParts | None:
 
 
 def own_address(text: str) -> UrlParts:
-    """Parse a URL from the settings, or one derived from them, like ``read_address``. Raises ValueError if it is
-    invalid."""
+    """Parse a URL that comes from the settings or is derived from them, like ``read_address``. Raises ValueError if it
+    is invalid."""
     parts = urlsplit(text)
     return UrlParts(
         parts.scheme,
@@ -115,7 +115,7 @@ def escape_address(text: str) -> str:
 
 
 def write_authority(host: str, port: int | None = None) -> str:
-    """Return a host and a port as they are written in URLs.
+    """Return a host and a port in the form used in URLs.
 
     >>> write_authority("::", 8000), write_authority("docs.example")
     ('[::]:8000', 'docs.example')

@@ -1,7 +1,7 @@
-"""Match URL patterns from integration manifests: ``https://github.com/*/*/blob/**``.
+"""Match URL patterns from integration manifests, such as ``https://github.com/*/*/blob/**``.
 
-``*`` matches any text without a slash, and ``**`` matches any text. A pattern without either is a prefix:
-it matches URLs of its host whose path starts with its path. A pattern without a scheme matches http and
+``*`` matches any text without a slash, and ``**`` matches any text. A pattern without either of them is a prefix: it
+matches URLs with the same host whose path starts with the pattern's path. A pattern without a scheme matches http and
 https.
 """
 
@@ -39,7 +39,7 @@ def fits(pattern: str, address: UrlParts) -> int | None:
 
 
 def domain_of(pattern: str) -> str:
-    """Return the host of a pattern without its wildcard part; empty if it has none."""
+    """Return the host of a pattern without its wildcard part; an empty string if nothing is left."""
     found = _PARTS.fullmatch(pattern)
     host = found[2].lower().rpartition("@")[2].partition(":")[0] if found else ""
     host = host.removeprefix("*.")
@@ -51,7 +51,7 @@ _HOST = re.compile(r"(?:\*\.)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d{1,5})?")
 
 def origin_of(pattern: str) -> str:
     """Return the origin of a pattern's URLs in the format of content security policies, with https unless the pattern
-    specifies another scheme; empty if it names no host, or covers a whole top-level domain.
+    specifies another scheme. Return an empty string if the pattern has no host or covers a whole top-level domain.
 
     >>> origin_of("https://*.demo.example/share/**"), origin_of("demo.example"), origin_of("https://**")
     ('https://*.demo.example', 'https://demo.example', '')
@@ -63,8 +63,8 @@ def origin_of(pattern: str) -> str:
 
 @lru_cache(1024)
 def _compile(pattern: str) -> tuple[str, Any, Any, int] | None:
-    """Return scheme, host, the path with everything after it, and the number of literal characters. RE2 runs in time
-    linear in the length of a URL."""
+    """Return the scheme, the host, the path with the rest of the pattern, and the number of literal characters. RE2
+    runs in time linear in the length of a URL."""
     found = _PARTS.fullmatch(pattern)
     if found is None or not found[2] or "@" in found[2]:
         return None

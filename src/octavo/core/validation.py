@@ -33,7 +33,7 @@ _MATCHING = re.compile(r"Expected `str` matching regex (.*)", re.S)
 _KINDS = re.compile(r"Expected `([\w |]+)`(?:, got `(\w+)`)?")
 _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
 _NAMED = re.compile(r"([a-z]\w*(?:\.\w+)*): (.+)", re.S)
-"""Problem that a type's own check reports, with the field that it is about."""
+"""Problem that a type's own check reports, with the field that has the problem."""
 
 
 class FieldProblem(NamedTuple):
@@ -50,8 +50,8 @@ def describe_problem(
 ) -> FieldProblem:
     """Return the validation problem that a msgspec exception reports.
 
-    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements
-    for texts, by the regular expressions that the texts must match.
+    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements for
+    strings, by the regular expressions that the strings must match.
     """
     match = _WHERE.match(str(error))
     assert match is not None
@@ -90,8 +90,8 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
 
 
 def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
-    """Return the values, as JSON, that the field at a path can have. A step is the name of a field; None
-    represents an item of an array, or a value of an object with free keys."""
+    """Return the values, as JSON, that the field at a path can have. The path consists of names of fields; None
+    represents an item of an array, or a value in an object with arbitrary keys."""
     if isinstance(kind, models.Metadata):
         return _allowed(kind.type, steps)
     if isinstance(kind, models.UnionType):

@@ -1,8 +1,8 @@
-"""Read and write YAML configuration files, including those from untrusted sources.
+"""Read and write YAML configuration files, including files from untrusted sources.
 
-The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow
-YAML 1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are
-limited, and values repeated through aliases count each time.
+The result is plain data: maps with string keys, lists, strings, numbers, booleans, and null. Scalars follow YAML 1.2
+(``yes``, ``12:30``, and dates are strings), and ``<<`` merges maps. Depth, size, and count are limited, and values
+repeated through aliases count each time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORDS: dict[str, bool | None] = {
 
 
 class YamlError(ValueError):
-    """Error in a YAML text. ``line``: its line within the text, from 1; 0 if no line caused it."""
+    """Error in YAML text. ``line``: the line within the text, from 1; 0 if the error doesn't belong to a line."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class YamlText(Struct):
 
 
 def read_yaml(text: str) -> YamlText:
-    """Read one document; an empty text is ``None``. Raises ``YamlError`` if the text isn't valid."""
+    """Read one document. Empty text results in ``None``. Raises ``YamlError`` if the text isn't valid."""
     node = compose_yaml(text.removeprefix("\ufeff"))
     lines: dict[tuple[str | int, ...], int] = {}
     return YamlText(None if node is None else _Reading(lines).plain(node, (), 0), lines)
@@ -73,7 +73,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
 
 
 def write_yaml(value: object) -> str:
-    """Write a value in block style, with keys in the given order; ``read_yaml`` returns the same value."""
+    """Write a value in block style, with keys in the given order. ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
@@ -157,7 +157,7 @@ class _Reading:
 
 
 def _merged_maps(key: yaml.ScalarNode, value: yaml.Node) -> list[yaml.Node] | None:
-    """Return the maps that ``<<`` merges into its map; None for another key."""
+    """Return the maps that ``<<`` merges into its map; None for any other key."""
     if not key.tag.endswith(":merge"):
         return None
     maps = value.value if isinstance(value, yaml.SequenceNode) else [value]

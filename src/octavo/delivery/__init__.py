@@ -1,1 +1,1 @@
-"""Everything that browsers and agents access: published sites, the app, and the MCP servers."""
+"""Interfaces for browsers and agents: published sites, the app, and the MCP servers."""

@@ -1,1 +1,1 @@
-"""Infrastructure: HTTP, transactions, jobs, and files. It contains no product concepts."""
+"""Infrastructure: HTTP, transactions, jobs, and files. This package contains no product concepts."""

@@ -18,7 +18,7 @@ def system_time() -> int:
 
 
 class Clock:
-    """Source of time for the whole process. There is one instance, ``CLOCK``; tests set the time that it
+    """Source of time for the whole process. There is one instance, ``CLOCK``. Tests can set the time that it
     returns."""
 
     __slots__ = ("read",)
@@ -51,15 +51,15 @@ def _second(seconds: int) -> str:
 
 
 _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
-"""First time that ``iso`` can write, and first time after its range, in milliseconds. The range is the
-years 1 to 9999."""
+"""First time that ``iso`` can format, and first time after its range, in milliseconds. The range covers the years 1 to
+9999."""
 
 
 def milliseconds(moment: datetime) -> int:
     """Convert a time to milliseconds since 1970. A time without a time zone counts as UTC.
 
-    Raises ValueError if ``iso`` can't write the time, because near the ends of its range, the time may be in
-    another year in UTC.
+    Raises ValueError if ``iso`` can't format the time. Near the ends of the range, the time may be in a different year
+    in UTC.
     """
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     found = round(seconds * 1000)

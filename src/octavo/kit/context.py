@@ -1,4 +1,4 @@
-"""Resources of a process, opened once by the composition root and passed to handlers, jobs, and commands."""
+"""Resources of a process. The composition root opens them once and passes them to handlers, jobs, and commands."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 _SERVERS = 8
-"""Maximum number of threads that wait for other servers. They are started on demand and mostly wait."""
+"""Maximum number of threads that wait for other servers. They are started on demand, and spend most of their time
+waiting."""
 _DOCUMENTS, _FETCHES = 4, 20
-"""Maximum number of app documents fetched at the same time, and per minute for one IP address."""
+"""Maximum number of app documents to fetch at the same time, and per minute for one IP address."""
 
 
 _FRESH = share("repeated queries", 16)
@@ -47,9 +48,9 @@ class Context:
     signer: Signer
     sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
-    """Values that many requests need, valid until the next commit."""
+    """Cache of values that many requests need. They are valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
-    """Responses that take a long time to compute, valid until the next commit."""
+    """Cache of responses that take a long time to compute. They are valid until the next commit."""
     questions: SharedThreads = field(init=False)
     """Threads in which members and visitors wait for language models."""
     endpoints: SharedThreads = field(init=False)
@@ -57,11 +58,11 @@ class Context:
     servers: SharedThreads = field(init=False)
     """Threads in which members wait for other servers."""
     scripts: Shares = field(init=False)
-    """Slots for requests to the API that wait for integrations."""
+    """Slots for API requests that wait for integrations."""
     documents: Shares = field(init=False)
     """Threads that wait for the documents of apps, shared by the API and sites."""
     document_fetches: RateLimiter = field(init=False)
-    """Number of fetches of these documents, counted by client IP address."""
+    """Number of fetches of app documents, by client IP address."""
     turns: LoopTurns = field(init=False)
     """Turns for running on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)

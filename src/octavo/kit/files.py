@@ -74,7 +74,7 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 """Error code of an object store."""
 _PROBE_SECONDS = 5
-"""Number of seconds in which an object store must respond to a probe."""
+"""Number of seconds within which an object store must respond to a probe."""
 
 
 class FileStore:
@@ -104,8 +104,8 @@ class FileStore:
             raise Unavailable(f"OCTAVO_FILES_URL: {self._summarize_error(str(error))}") from None
 
     def _summarize_error(self, message: str) -> str:
-        """Return a one-line message, because the library's message contains the store's response and a dump
-        of the whole request."""
+        """Return a one-line message. The library's message contains the store's response and a dump of the whole
+        request."""
         if isinstance(self._store, LocalStore):
             return _first_line(message)
         bucket = self._store.config.get("bucket", "")
@@ -123,8 +123,8 @@ class FileStore:
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Store bytes. Bytes that already exist aren't stored again.
 
-        Raises TooLarge, without storing anything, if there are more than ``limit`` bytes, and Unavailable if the
-        store is unreachable.
+        Raises TooLarge, without storing any data, if there are more than ``limit`` bytes, and Unavailable if the store
+        is unreachable.
         """
         digest = hashlib.sha256()
         size = 0
@@ -253,7 +253,7 @@ def open_store(
 
 
 def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
-    """Open ``s3://bucket/prefix`` for callers that choose names themselves. Raises Unavailable if it can't
+    """Open ``s3://bucket/prefix`` for callers that choose the names of files themselves. Raises Unavailable if it can't
     be opened."""
     parts = read_address(url)
     if parts is None or parts.scheme != "s3" or not parts.authority:
@@ -287,11 +287,11 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
 
 
 def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
-    """Return headers that make an upload harmless: as an attachment unless it is a raster image or a PDF,
-    without content sniffing, and without a type that could run.
+    """Return headers that make an upload harmless: it is an attachment unless it is a raster image or a PDF, content
+    sniffing is off, and the type can't be one that runs.
 
-    Browsers cache the file only while the link is valid. ``public``: whether all caches can keep it for an
-    hour, because everyone can get it at a URL that changes when its bytes change.
+    Browsers cache the file only while the link is valid. ``public``: whether all caches can keep the file for an hour,
+    because it is public, and its URL changes when its bytes change.
     """
     kind = "inline" if grant.content_type in BROWSER_TYPES else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
@@ -359,8 +359,8 @@ def store_errors() -> Iterator[None]:
 class _S3Links(NamedTuple):
     """Presigned GETs (AWS Signature Version 4, query form) that contain the name and type.
 
-    obstore signs bare URLs only; if ``response-content-type`` weren't in the signature, every file would have
-    the type that its first uploader specified.
+    obstore can only sign URLs without parameters. If ``response-content-type`` weren't in the signature, every file
+    would have the type that its first uploader specified.
     """
 
     bucket: str
@@ -371,7 +371,7 @@ class _S3Links(NamedTuple):
     secret: str
     session: str
     keys_given: bool
-    """Whether the store's keys are different from the keys of the process."""
+    """Whether the store has different keys from the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:

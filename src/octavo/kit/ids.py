@@ -1,5 +1,5 @@
-"""IDs: 20 letters and digits, with a time and a random part. They start with a letter, because some
-programs put other IDs in quotes in URLs and folder names."""
+"""IDs: 20 letters and digits, with a time and a random part. They start with a letter, so that URLs and folder names
+never need quotes."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ _made = _Made()
 def new_id() -> str:
     """Return a new ID.
 
-    Later IDs from this process sort (bytewise) after it, as do those that other processes create in a later
-    millisecond. An ID has 70 random bits. The next ID of the same process in the same millisecond is larger
-    by a random number of 48 bits.
+    Later IDs from this process sort (bytewise) after this ID, as do IDs that other processes create in a later
+    millisecond. An ID has 70 random bits. The next ID of the same process in the same millisecond is larger by a random
+    number of 48 bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

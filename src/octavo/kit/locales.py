@@ -1,4 +1,4 @@
-"""Octavo's texts in several languages: catalogs, the catalog language for a language tag, and the format of
+"""Octavo's interface text in several languages: catalogs, the catalog language for a language tag, and the format of
 dates."""
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he"}
 
 
 def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
-    """Read the texts of every language from a TOML file next to a package. The defaults of ``labels``, a
-    struct of texts, are the English ones. Raises ValueError if a language lacks a text."""
+    """Read the labels of every language from a TOML file in a package's folder. The defaults of ``labels``, a struct of
+    strings, are the English labels. Raises ValueError if a label is missing in a language."""
     made: Any = labels
     names = {field.name for field in msgspec.structs.fields(made)}
     found = {DEFAULT: labels()}
     for language, words in tomllib.loads((files(package) / name).read_text()).items():
         if words.keys() != names:
-            raise ValueError(f"{name}: {language}: missing or unknown texts: {words.keys() ^ names}")
+            raise ValueError(f"{name}: {language}: missing or unknown entries: {words.keys() ^ names}")
         found[language] = labels(**words)
     return found
 
@@ -40,14 +40,14 @@ def find_locale(language: str | None, known: Container[str]) -> str | None:
 
 
 def date_words(day: date, locale: str) -> str:
-    """Return a day in the format of a language with a catalog: ``22 November 2026``."""
+    """Return a date in the format of a language that has a catalog, such as ``22 November 2026``."""
     form = _day_forms()[locale]
     month = form.months.split()[day.month - 1] if form.months else str(day.month)
     return form.order.format(day=day.day, month=month, year=day.year)
 
 
 class _DayForm(msgspec.Struct):
-    """Format of a day in a language. ``months``: the names of months; empty if the language uses numbers."""
+    """Format of a date in a language. ``months``: the names of months; empty if the language uses numbers."""
 
     order: str
     months: str = ""

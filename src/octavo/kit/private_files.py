@@ -1,7 +1,7 @@
-"""Folders and files that only their owner can read, and that survive a power failure.
+"""Folders and files that only their owner can read and that survive a power failure.
 
-The command sets the umask, so everything that it creates is private. This module covers files that were
-created by others or by earlier versions.
+The command sets the umask, so all files that it creates are private. This module handles files created by other
+programs or earlier versions.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ _FILE = 0o600
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder if it is missing, and remove access for others. Raises OSError if it can't be
-    created."""
+    """Create a folder if it is missing, and remove other users' access. Raises OSError if it can't be created."""
     folder.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
     _close(folder, _FOLDER)
 
 
 def make_private_tree(folder: Path) -> None:
-    """Create a folder that only contains Octavo's files, like ``make_private_folder``. If others had
-    access, remove their access to everything inside, too."""
+    """Create a folder that contains only Octavo's files, like ``make_private_folder``. If other users had access,
+    remove their access to the contents, too."""
     was_open = folder.exists() and _is_open(folder)
     make_private_folder(folder)
     if was_open:
@@ -42,13 +41,13 @@ def make_private_tree(folder: Path) -> None:
 
 
 def close_file(path: Path) -> None:
-    """Remove others' access to a file, if it exists."""
+    """Remove other users' access to a file, if the file exists."""
     _close(path, _FILE)
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write a private file atomically: when this returns, the file has all of its bytes even if the machine
-    fails afterward; until then, the file is unchanged. Raises OSError if it can't be written."""
+    """Write a private file atomically. When this returns, the file has all of its bytes, even if the machine fails
+    afterward. Until then, the file is unchanged. Raises OSError if it can't be written."""
     # Processes that write the same file at the same time don't share a temporary file.
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
     try:
@@ -65,8 +64,8 @@ def write_durably(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
-    """Hold a lock on a folder during the block, so that only one process at a time can run the block. On
-    file systems without locks, this has no effect."""
+    """Hold a lock on a folder during the ``with`` block, so that only one process at a time can run the block. On file
+    systems without locks, this has no effect."""
     held = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 _PREFIX = "octavo-"
 _YOUNGEST = 60
-"""Minimum age in seconds, because a new folder may not be locked yet."""
+"""Minimum age in seconds of folders to remove, because a new folder may not be locked yet."""
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):

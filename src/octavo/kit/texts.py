@@ -3,8 +3,8 @@
 import re
 
 EXPECTED: dict[str, str] = {}
-"""Requirements for texts, by the regular expression that a text must match. They are worded to follow
-"must" in error messages."""
+"""Requirements for strings, by the regular expression that a string must match. They are worded to follow "must" in
+error messages."""
 
 
 def pattern(expression: str, expected: str) -> str:
@@ -21,7 +21,7 @@ TWO_SIGNS = pattern(
 
 
 def counted(count: int, thing: str) -> str:
-    """Return a count with its noun: ``1 file``, ``2 files``."""
+    """Return a count with its noun, such as ``1 file`` or ``2 files``."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
@@ -58,8 +58,8 @@ _SHORTENED = re.compile(r"(?!V\d)[A-Z][A-Z\d]+s?")
 
 
 def split_name(name: str) -> list[str]:
-    """Split an identifier into its words, in their original spelling: ``getUserByID``,
-    ``get_user-by.id/now``."""
+    """Split an identifier, such as ``getUserByID`` or ``get_user-by.id/now``, into its words in their original
+    spelling."""
     joined = _INNER_CAPITALS.sub(lambda found: found[0].capitalize(), name)
     return _ID_WORD.findall(joined if any(letter.islower() for letter in joined) else joined.lower())
 

@@ -24,9 +24,8 @@ def outgoing_tls() -> ssl.SSLContext:
 
 
 def trust_outgoing() -> ssl.SSLContext:
-    """Return a new context that trusts the same authorities as browsers, and those of ``SSL_CERT_FILE`` and
-    ``SSL_CERT_DIR``, such as a company's own. This is for libraries that change the context that they are
-    passed.
+    """Return a new context that trusts the same authorities as browsers, and those in ``SSL_CERT_FILE`` and
+    ``SSL_CERT_DIR``, such as a company's own authority. This is for libraries that modify the context that they get.
 
     Raises Unavailable if the file can't be read.
     """

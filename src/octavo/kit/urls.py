@@ -15,8 +15,8 @@ HttpUrl = Annotated[
         ),
     ),
 ]
-"""URL that people or other clients follow. It can't contain control characters, because they can't be sent
-in a header."""
+"""URL that people or other clients follow. It can't contain control characters, because these can't be sent in a
+header."""
 FetchUrl = Annotated[
     str,
     Meta(

@@ -81,15 +81,15 @@ ROUTES = (
     "delivery.agents",
     "operations.admin",
 )
-"""Packages with operations. Importing their routes declares the operations, along with everything else that
-these packages declare."""
+"""Packages with operations. Importing their routes declares the operations and all other declarations in these
+packages."""
 
 
 TOKEN_FILE = "admin-token"  # noqa: S105
 """File in the data folder with the first administrator's token."""
 SIGNING = "signing"
-"""Secret that signs links. It is the first secret created in a database, so it shows which key encrypted
-all the others."""
+"""Secret that signs links. It is the first secret created in a database, so it shows which key encrypted all other
+secrets."""
 
 
 def load_packages() -> None:
@@ -149,8 +149,7 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
 def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
     """Return the keys in the setting and in the data folder, in that order.
 
-    ``stored``: the signing secret as stored in a database. Raises Unavailable if none of the keys decrypts
-    it.
+    ``stored``: the stored form of the signing secret. Raises Unavailable if none of the keys can decrypt it.
     """
     keys = read_keys(settings.secret_key, settings.data_folder / KEY_FILE)
     needed = key_of(stored) if stored else None
@@ -163,8 +162,8 @@ def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
 def open_sealer(settings: Settings, database: Database) -> Sealer:
     """Return the object that encrypts and decrypts the secrets in a database.
 
-    If nothing is encrypted yet, a key is created if there is none, and plain-text secrets of older versions
-    are encrypted. Raises Unavailable if the key of this database is unknown.
+    If no secret is encrypted yet, a key is created if there is none, and plaintext secrets from older versions are
+    encrypted. Raises Unavailable if the key of this database is unknown.
     """
     with database.read() as tx:
         stored = find_secret(tx, SIGNING)
@@ -177,14 +176,14 @@ def open_sealer(settings: Settings, database: Database) -> Sealer:
 
 
 def require_installation(settings: Settings) -> None:
-    """Raise Unavailable if there is no data yet, because commands that only read don't create any."""
+    """Raise Unavailable if there is no data yet, because commands that only read don't create data."""
     if not is_installed(settings):
         raise Unavailable("There is no data yet. Start Octavo with `octavo serve` first.")
 
 
 def is_installed(settings: Settings) -> bool:
-    """Return whether the database exists and has an organization, because an interrupted start or restore
-    may have left behind empty tables. Raises Unavailable if it can't be reached."""
+    """Return whether the database exists and has an organization. Tables alone aren't enough, because an interrupted
+    start or restore may have left behind empty tables. Raises Unavailable if the database can't be reached."""
     if settings.database.startswith("sqlite:"):
         path = Path(settings.database.removeprefix("sqlite:///"))
         if not path.is_file():
@@ -199,8 +198,8 @@ def is_installed(settings: Settings) -> bool:
 
 
 def is_empty(tx: Transaction) -> bool:
-    """Return whether a database has no organization. Its tables may exist, with the secrets that opening it
-    creates."""
+    """Return whether a database has no organization. Its tables may exist, including the secrets that are created when
+    the database is opened."""
     return tx.one("SELECT 1 FROM organizations") is None and tx.one("SELECT 1 FROM users") is None
 
 

@@ -19,7 +19,7 @@ def load_meanings() -> Meanings:
 
 
 def load_examples() -> dict[str, Example]:
-    """Return examples by operation ID: shortened versions of calls that tests made with their samples."""
+    """Return examples by operation ID. They are shortened versions of calls that tests made with their samples."""
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
 
 

@@ -22,6 +22,13 @@ def _scanned(world: World, place: Place) -> None:
     place.ids["siteFindingId"] = found[0]["id"]
 
 
+def _ignored(world: World, place: Place) -> None:
+    _scanned(world, place)
+    path = place.path(f"{_SITE}/findings/{{siteFindingId}}/ignored-pages/{{pageId}}")
+    body = {"reason": "The section is added by a script."}
+    assert world.call(place.admin, "PUT", path, json=body).status_code == 200
+
+
 def _fixed(world: World, place: Place) -> None:
     _scanned(world, place)
     path = place.path(f"{_SITE}/findings/{{siteFindingId}}/change-requests")
@@ -98,7 +105,9 @@ SAMPLES = {
     ),
     "getSiteFindingById": Sample(before=_scanned),
     "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
-    "listPagesForSiteFinding": Sample(before=_scanned),
+    "ignoreSiteFindingOnPage": Sample(before=_scanned, body={"reason": "The section is added by a script."}),
+    "restoreSiteFindingOnPage": Sample(before=_ignored),
+    "listPagesForSiteFinding": Sample(before=_ignored),
     "listQuestionsForSiteFinding": Sample(before=_with_unanswered),
     "listRecordsForSiteFinding": Sample(before=_with_ticket),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),

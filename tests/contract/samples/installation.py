@@ -1,3 +1,5 @@
+import msgspec
+
 from octavo.kit.clock import now
 from octavo.kit.work.maintenance import NoticeKind, ServerNotice, put_notice
 from octavo.organization.identity import sessions
@@ -46,6 +48,14 @@ def _unmanaged(world: World, place: Place) -> None:
         tx.run("UPDATE users SET managed_by = NULL WHERE id = :id", id=place["scimUserId"])
 
 
+def _configured(world: World, place: Place) -> None:
+    """Configure a place for backups."""
+    settings = world.context.settings
+    world.context.settings = msgspec.structs.replace(
+        settings, backup_place=str(settings.data_folder.resolve() / "backups")
+    )
+
+
 _LEAVER = {"userId": "scimUserId"}
 
 SAMPLES = {
@@ -64,6 +74,7 @@ SAMPLES = {
     "endAccountSessions": Sample(path=_LEAVER, before=_signed_in),
     "getInstallation": Sample(),
     "checkInstallation": Sample(),
+    "startBackup": Sample(before=_configured),
     "testInstallationMail": Sample(),
     "getServerNotices": Sample(),
     "startMaintenance": Sample(body={"message": "New disks", "startsAt": "2099-01-01T04:00:00Z"}),

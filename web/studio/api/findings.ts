@@ -17,6 +17,15 @@ export const listChangeRequestsForSiteFinding = operation.GET(
 export const listRecordsForSiteFinding = operation.GET(
   "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/records",
 );
+export const listPagesForSiteFinding = operation.GET(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/pages",
+);
+export const ignoreSiteFindingOnPage = operation.PUT(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/ignored-pages/{pageId}",
+);
+export const restoreSiteFindingOnPage = operation.DELETE(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/ignored-pages/{pageId}",
+);
 export const fixSiteFindings = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/findings/change-requests",
 );

@@ -3,6 +3,7 @@ import { resource } from "../state/resource.svelte.ts";
 
 export const getInstallation = operation.GET("/installation");
 export const checkInstallation = operation.POST("/installation/check");
+export const startBackup = operation.POST("/installation/backups");
 export const listInstallationJobs = operation.GET("/installation/jobs");
 export const retryInstallationJobs = operation.POST("/installation/jobs/retry");
 export const getInstallationJob = operation.GET("/installation/jobs/{jobId}");

@@ -32,10 +32,11 @@ import {
 } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
-import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
+import { deleteBlock, duplicateBlock, holds, intoBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
 import { resizeImage, writeCaption } from "./resizing.ts";
 import { moveChosenRows, selectCells } from "./cells.ts";
+import { moveOrLeave } from "./columns.ts";
 import { cellPosition } from "./grid.ts";
 import { addRow, goToCell, newTable, spotOf } from "./tablecommands.ts";
 import { code, finishing, typingRules } from "./typing.ts";
@@ -322,7 +323,7 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Mod-f": (_, __, view) => (view && find(view), true),
     "Mod-s": () => (save(), true),
     "Mod-Alt-m": (_, __, view) => (view && comment(view), true),
-    "Mod-z": undo,
+    "Mod-z": chainCommands(undoInputRule, undo),
     "Mod-y": redo,
     "Shift-Mod-z": redo,
     "Mod-Alt-0": turnInto("paragraph"),
@@ -346,8 +347,8 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     Escape: selectBlock,
     "Shift-ArrowUp": selectNext(-1),
     "Shift-ArrowDown": selectNext(1),
-    "Alt-ArrowUp": chainCommands(moveChosenRows(-1), moveBlock(-1)),
-    "Alt-ArrowDown": chainCommands(moveChosenRows(1), moveBlock(1)),
+    "Alt-ArrowUp": chainCommands(moveChosenRows(-1), moveOrLeave(-1)),
+    "Alt-ArrowDown": chainCommands(moveChosenRows(1), moveOrLeave(1)),
     "Alt-ArrowLeft": resizeImage(-1),
     "Alt-ArrowRight": resizeImage(1),
     Enter: chainCommands(

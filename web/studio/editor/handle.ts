@@ -3,7 +3,8 @@ import { NodeSelection, Plugin, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { Slice } from "prosemirror-model";
 import { schema } from "../document/schema.ts";
-import { blockOf, deleteBlock, duplicateBlock, isMovable, moveBlock, type Turn, turnInto } from "./blocks.ts";
+import { blockOf, deleteBlock, duplicateBlock, isMovable, type Turn, turnInto } from "./blocks.ts";
+import { moveOrLeave, putBesideAbove } from "./columns.ts";
 import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
 import { chosen } from "./threadmarks.ts";
@@ -240,14 +241,17 @@ export function openBlockMenu(
   const about = chosen(view.state);
   const items: MenuItem[] = [
     { label: words.duplicate, icon: "regular/clone", keys: keyName("Mod-D"), run: run(duplicateBlock) },
-    { label: words.moveUp, icon: "arrow-up", keys: keyName("Alt-↑"), run: run(moveBlock(-1)) },
-    { label: words.moveDown, icon: "arrow-down", keys: keyName("Alt-↓"), run: run(moveBlock(1)) },
+    { label: words.moveUp, icon: "arrow-up", keys: keyName("Alt-↑"), run: run(moveOrLeave(-1)) },
+    { label: words.moveDown, icon: "arrow-down", keys: keyName("Alt-↓"), run: run(moveOrLeave(1)) },
     {
       label: words.settings,
       icon: "gear",
       run: () => openSettings(view, block.position, view.nodeDOM(block.position) as HTMLElement),
     },
   ];
+  if (putBesideAbove(view.state)) {
+    items.splice(3, 0, { label: words.putBesideAbove, icon: "table-columns", run: run(putBesideAbove) });
+  }
   const comment = options.comment;
   if (about && comment) {
     items.push({

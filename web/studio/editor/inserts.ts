@@ -17,7 +17,7 @@ export interface Insert {
   icon: string;
   /** Create the block. Undefined if it needs input, which `ask` requests. */
   make?: () => Node;
-  ask?: "image" | "file" | "link";
+  ask?: "image" | "file" | "link" | "page";
 }
 
 const { nodes } = schema;
@@ -116,6 +116,14 @@ export const INSERTS: Insert[] = [
     typed: "```",
     icon: "code",
     make: () => code(""),
+  },
+  {
+    title: t("page"),
+    line: t("newSubpageLinkedHere"),
+    group: t("blocks"),
+    also: "page subpage child new document",
+    icon: "file-lines",
+    ask: "page",
   },
   {
     title: t("table"),

@@ -39,7 +39,13 @@ export interface Finders {
 export function newTarget(typed: string, found: Found[], create: Finders["create"]): Found[] {
   const title = typed.trim();
   const known = found.some((each) => each.title.toLowerCase() === title.toLowerCase());
-  if (!title || known || addressOf(title)) return [];
+  return known || addressOf(title) ? [] : newPage(title, create);
+}
+
+/** Return the choice that creates a page with a title; none without a title. */
+export function newPage(typed: string, create: Finders["create"]): Found[] {
+  const title = typed.trim();
+  if (!title) return [];
   return [{
     title: t("createPageTitle", { title }),
     group: words.pages,
@@ -116,7 +122,7 @@ export function setLink(view: EditorView, from: number, to: number, ref: Ref, ti
   view.focus();
 }
 
-/** Return a typed URL. A bare host name gets a scheme. */
+/** Return a typed URL. A bare hostname gets a scheme. */
 export function addressOf(typed: string): string | undefined {
   const text = typed.trim();
   if (/^[\w-]+(\.[\w-]+)+([/?#].*)?$/.test(text) && !/\.md([?#].*)?$/.test(text)) return `https://${text}`;
@@ -139,6 +145,8 @@ let close: (() => void) | undefined;
 
 export interface TargetBox {
   title: string;
+  /** The label of the field, if a typed URL isn't a target. */
+  label?: string;
   /** The initial text of the field. */
   value: string;
   find: (typed: string) => Promise<Found[]>;
@@ -152,7 +160,7 @@ export interface TargetBox {
 export function openTargets(
   view: EditorView,
   beside: HTMLElement | { left: number; top: number; bottom: number },
-  { title, value, find, take, remove, onclose }: TargetBox,
+  { title, label, value, find, take, remove, onclose }: TargetBox,
 ): void {
   close?.();
   const input = h("input", {
@@ -160,8 +168,8 @@ export function openTargets(
     role: "combobox",
     "aria-expanded": "true",
     "aria-controls": "link-choices",
-    "aria-label": words.linkTo,
-    placeholder: words.linkTo,
+    "aria-label": label ?? words.linkTo,
+    placeholder: label ?? words.linkTo,
     spellcheck: "false",
     autocomplete: "off",
   });
@@ -236,7 +244,7 @@ export function openTargets(
   };
   const look = (): void => {
     const typed = input.value.trim();
-    const address = addressOf(typed);
+    const address = label ? undefined : addressOf(typed);
     const own: Found[] = address
       ? [{ title: address, line: words.address, icon: "link", ref: { kind: "url", url: address } }]
       : [];
@@ -249,7 +257,7 @@ export function openTargets(
     find(typed).then((found) => {
       if (mine !== asked) return;
       choices = [...own, ...found];
-      if (typed && choices.every(({ create }) => create)) {
+      if (typed && !label && choices.every(({ create }) => create)) {
         message.textContent = t("noResultsForQuery", { query: typed });
       }
       draw();

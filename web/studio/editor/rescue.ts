@@ -60,7 +60,7 @@ export class Ranges {
 }
 
 /** Return the ranges that a step deletes. */
-function deleted(step: Step): Region[] {
+export function deleted(step: Step): Region[] {
   if (step instanceof ReplaceStep) return [[step.from, step.to]];
   if (step instanceof ReplaceAroundStep) return [[step.from, step.gapFrom], [step.gapTo, step.to]];
   return [];
@@ -128,17 +128,36 @@ export function leftToDelete(step: Step, mapping: Mapping, first: number): Regio
   return deleted(step).flatMap((range) => leftOf(range, mapping, first));
 }
 
-/** Return whether a step deletes text outside these regions. */
-export function deletesBeside(step: Step, regions: Region[], doc: Node): boolean {
-  return deleted(step).some(([from, to]) => {
+/** Return whether a step, at its mapped position, deletes other text than the text in these regions. */
+export function deletesOther(step: Step, regions: Region[], doc: Node): boolean {
+  const ranges = deleted(step);
+  return hasWordsBeside(ranges, regions, doc) || hasWordsBeside(regions, ranges, doc);
+}
+
+/** Return whether regions contain text outside others. */
+function hasWordsBeside(regions: Region[], others: Region[], doc: Node): boolean {
+  return regions.some(([from, to]) => {
     let at = from;
-    for (const [start, end] of [...regions, [to, to]]) {
+    for (const [start, end] of [...others, [to, to]]) {
       if (start! > at && hasWords(doc.slice(at, Math.min(start!, to)).content)) return true;
       at = Math.max(at, end!);
       if (at >= to) break;
     }
     return false;
   });
+}
+
+/** Return regions without single positions. */
+export function withoutPlaces(regions: Region[], places: number[]): Region[] {
+  return places.reduce<Region[]>(
+    (left, place) =>
+      left.flatMap(([from, to]): Region[] =>
+        place < from || place >= to
+          ? [[from, to]]
+          : ([[from, place], [place + 1, to]] as Region[]).filter(([a, b]) => b > a)
+      ),
+    regions,
+  );
 }
 
 /** Apply a step if possible. Return whether it was applied. */
@@ -151,12 +170,14 @@ export function fits(made: Transform, step: Step): boolean {
   }
 }
 
-/** Delete the content of these regions, and the blocks that are entirely inside one. */
+/** Delete the content of these regions, and the blocks that are entirely inside one. Cells stay, because the next ones
+ * would move to other columns. */
 export function deleteWithin(made: Transform, regions: Region[]): void {
   const gone: Region[] = [];
   made.doc.nodesBetween(regions[0]?.[0] ?? 0, regions.at(-1)?.[1] ?? 0, (node, at) => {
     const end = at + node.nodeSize;
-    if (!node.isInline && regions.some(([from, to]) => at >= from && end <= to)) {
+    const isCell = /^table_(cell|heading|value)$/.test(node.type.name);
+    if (!node.isInline && !isCell && regions.some(([from, to]) => at >= from && end <= to)) {
       gone.push([at, end]);
       return false;
     }
@@ -167,7 +188,12 @@ export function deleteWithin(made: Transform, regions: Region[]): void {
     }
     return false;
   });
-  for (const [start, end] of gone.reverse()) fits(made, new ReplaceStep(start, end, Slice.empty));
+  for (const [start, end] of gone.reverse()) {
+    // The only block of a cell stays without its text.
+    if (!fits(made, new ReplaceStep(start, end, Slice.empty)) && end - start > 2) {
+      fits(made, new ReplaceStep(start + 1, end - 1, Slice.empty));
+    }
+  }
 }
 
 export function isInline({ content, openStart, openEnd }: Slice): boolean {

@@ -3,7 +3,7 @@ import { lift, setBlockType, toggleMark, wrapIn } from "prosemirror-commands";
 import { history, redo, undo } from "prosemirror-history";
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { sinkListItem, splitListItem } from "prosemirror-schema-list";
-import { type Command, EditorState, TextSelection, type Transaction } from "prosemirror-state";
+import { type Command, EditorState, NodeSelection, TextSelection, type Transaction } from "prosemirror-state";
 import {
   AttrStep,
   canJoin,
@@ -20,6 +20,7 @@ import { uid } from "../document/building.ts";
 import { newKey, schema } from "../document/schema.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { moveBlock } from "./blocks.ts";
+import { leaveColumns, putBeside } from "./columns.ts";
 import { followed, replaceTop } from "./difference.ts";
 import { moveColumns, moveRows, sortRows } from "./tablecommands.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
@@ -124,7 +125,9 @@ class Letters {
 
   in(doc: Node): Map<string, number> {
     const found = new Map<string, number>();
-    for (const each of doc.textBetween(0, doc.content.size, "\n")) {
+    let text = "";
+    doc.descendants((node) => void (text += node.text ?? JSON.stringify(node.attrs.data ?? "")));
+    for (const each of text) {
       if (this.typed.has(each)) found.set(each, (found.get(each) ?? 0) + 1);
     }
     return found;
@@ -147,7 +150,7 @@ class Letters {
 
 // --- 20 kinds of edits ---------------------------------------------------------------------------------------
 
-type Edit = (state: EditorState, type: () => string) => Transaction | undefined;
+type Edit = (state: EditorState, type: () => string, client: string) => Transaction | undefined;
 
 function textsOf(doc: Node): { node: Node; pos: number }[] {
   const found: { node: Node; pos: number }[] = [];
@@ -265,14 +268,15 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
     const data = { ref: { kind: "url", url: `https://a.example/${int(99)}` } };
     return range && state.tr.addMark(...range, schema.marks.link!.create({ uid: uid(), data }));
   }],
-  attribute: [4, (state) => {
+  attribute: [4, (state, type, client) => {
     const found: number[] = [];
     state.doc.descendants((node, pos) => {
       if (["code_block", "hint", "heading_2"].includes(node.type.name)) found.push(pos);
     });
     const pos = found[int(found.length)];
     if (pos === undefined) return undefined;
-    return state.tr.setNodeAttribute(pos, "data", { ...state.doc.nodeAt(pos)!.attrs.data, n: int(99) });
+    const { data } = state.doc.nodeAt(pos)!.attrs;
+    return state.tr.setNodeAttribute(pos, "data", { ...data, n: int(99), [client]: type() });
   }],
   wrap: [3, (state) => {
     const { pos } = pick(state);
@@ -320,6 +324,20 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
       state,
     );
   }],
+  "side by side": [4, (state) => {
+    const blocks: number[] = [];
+    state.doc.descendants((node, pos) => {
+      if (node.type.isInGroup("block")) blocks.push(pos);
+      return !node.isTextblock;
+    });
+    const [from, target] = [blocks[int(blocks.length)]!, blocks[int(blocks.length)]!];
+    return chance(0.3)
+      ? run(
+        leaveColumns(chance(0.5) ? 1 : -1),
+        state.apply(state.tr.setSelection(NodeSelection.create(state.doc, from))),
+      )
+      : run(putBeside(from, target, chance(0.5) ? "before" : "after"), state);
+  }],
   paste: [4, (state, type) => {
     const words = (): Node => schema.nodes.paragraph!.create(null, schema.text(type() + type() + type()));
     const slice = new Slice(Fragment.from([words(), words(), words()]), 1, 1);
@@ -340,7 +358,7 @@ function edit(state: EditorState, client: string, letters: Letters): { name: str
     const typed: string[] = [];
     let made: Transaction | undefined;
     try {
-      made = make(state, () => typed[typed.push(letters.type(client)) - 1]!);
+      made = make(state, () => typed[typed.push(letters.type(client)) - 1]!, client);
     } catch (problem) {
       if (!/^(Range|Transform|Replace)Error$/.test((problem as Error).name)) throw problem;
     }
@@ -445,6 +463,12 @@ function cannotApply(step: Step): boolean {
 /** Map a late batch over newer steps if that is unambiguous, as the server does. */
 function clean(steps: Step[], between: Step[]): Step[] | undefined {
   const count = steps.length;
+  const endsFields = (step: Step): boolean => {
+    let found = step instanceof AttrStep;
+    step.getMap().forEach((from, to) => void (found ||= to > from));
+    return found;
+  };
+  if (between.some((step) => step instanceof AttrStep) && steps.some(endsFields)) return undefined;
   const mapping = new Mapping(steps.map((step) => step.getMap().invert()).reverse());
   let unseen: [number, number][] = [];
   const add = (step: Step, mirrored?: number): void => {
@@ -734,7 +758,7 @@ function play(number: number): Outcome {
   const there = world.letters.in(server.doc);
   const kept = new Set(
     people.flatMap(({ aside, lost, state }) => [
-      ...aside.flatMap((node) => [...node.textContent]),
+      ...aside.flatMap((node) => [...world.letters.in(schema.nodes.doc!.create(null, node)).keys()]),
       ...(lost ? world.letters.in(state.doc).keys() : []),
     ]),
   );

@@ -18,7 +18,8 @@ import { followed, replaceTop } from "./difference.ts";
 import { findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
 import {
   byKey,
-  deletesBeside,
+  deleted,
+  deletesOther,
   deleteWithin,
   fits,
   hasWords,
@@ -29,6 +30,7 @@ import {
   putBlocks,
   Ranges,
   splitAgain,
+  withoutPlaces,
 } from "./rescue.ts";
 
 /** Steps and documents as the server sends and receives them. */
@@ -223,7 +225,7 @@ export class Together {
   }
 
   #sentSteps(): Json[] {
-    return this.pending.slice(0, this.sent).map(({ step }) => step.toJSON());
+    return this.pending.slice(0, this.sent).map(({ step }) => wellFormed(step.toJSON() as Json));
   }
 
   /** Apply the server's steps after `version`, from a response, an event, or a request, in any order and more than once. */
@@ -278,11 +280,10 @@ export class Together {
   }
 
   #leaveOut(state: EditorState, at: number): Transaction {
-    const [{ step }] = this.pending.slice(at) as [Pending];
-    const content = contentOf(step);
-    if (hasWords(content)) {
-      this.onrescue({ kind: "aside", nodes: content.content, why: "step-refused" });
-    }
+    const { step, before } = this.pending[at]!;
+    const filled = step instanceof AttrStep && setsWords(step, before);
+    const nodes = filled ? [withTitle(nodeWith(step, before))] : contentOf(step).content;
+    if (filled || hasWords(contentOf(step))) this.onrescue({ kind: "aside", nodes, why: "step-refused" });
     return this.#rebase(state, [], 0, at);
   }
 
@@ -309,15 +310,36 @@ export class Together {
     const made = new Transform(this.base);
     // Back out of the pending steps, through the new ones, to the current position.
     const mapping = new Mapping(this.pending.map(({ step }) => step.getMap().invert()).reverse());
-    for (const { step, same } of ordered) {
+    /** The positions of blocks with fields that others filled in, each with the number of the next map. */
+    const fields: [first: number, place: number][] = [];
+    for (const { step, user } of ordered) {
+      if (user !== undefined && step instanceof AttrStep && setsWords(step, made.doc)) {
+        fields.push([count + made.steps.length + 1, step.pos]);
+      }
       made.step(step);
-      mapping.appendMap(step.getMap(), same === undefined ? undefined : count - 1 - same);
     }
+    // Positions in a block that others moved go with it.
+    const sources = new Map(
+      [...findMoves(made.steps.map((step, at) => ({ step, before: made.docs[at]! })), 0)]
+        .filter((ends) => ends.every((at) => ordered[at]!.same === undefined))
+        .map(([from, to]) => [to, from]),
+    );
+    ordered.forEach(({ step, same }, at) => {
+      const source = sources.get(at);
+      const mirrored = same !== undefined
+        ? count - 1 - same
+        : source !== undefined
+        ? count + source
+        : undefined;
+      mapping.appendMap(step.getMap(), mirrored);
+    });
     this.base = made.doc;
     const found: Pending[] = [];
     const moves = findMoves(this.pending, this.sent);
     /** The current content of moved blocks, by the index of their insertion. */
     const changed = new Map<number, Fragment>();
+    /** The places of their fields in them. */
+    const carried = new Map<number, number[]>();
     let sent = 0;
     for (let at = confirmed; at < count; at++) {
       if (at === out || moves.get(at) === out) continue;
@@ -327,11 +349,21 @@ export class Together {
       const mapped = continuing(was, way, this.pending[at - 1]?.step) ??
         withOthers(made.doc, was, was.step.map(way));
       const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
-      const left = leftToDelete(was.step, mapping, count - at);
-      const isBlind = !moved && mapped !== null && deletesBeside(mapped, left, made.doc);
+      const whole = leftToDelete(was.step, mapping, count - at);
+      const filled = placesOf(fields, mapping);
+      const unseen = filled.filter((place) =>
+        [...whole, ...(mapped ? deleted(mapped) : [])].some(([from, to]) => place >= from && place < to)
+      );
+      const left = withoutPlaces(whole, unseen);
+      const isBlind = !moved && mapped !== null &&
+        (unseen.length > 0 || deletesOther(mapped, left, made.doc));
       const kept = moved !== undefined || mapped !== null && !isBlind && fits(made, mapped);
       let isPutBack = false;
-      if (moved) changed.set(moves.get(at)!, moved);
+      if (moved) {
+        changed.set(moves.get(at)!, moved);
+        const start = placeOf(made.steps.at(-1)!);
+        carried.set(moves.get(at)!, filled.map((place) => place - start));
+      }
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
@@ -356,6 +388,11 @@ export class Together {
       // What follows a kept or rescued text goes after it again.
       const again = kept ? 0 : isPutBack ? maps.length - 1 : -1;
       maps.forEach((map, number) => mapping.appendMap(map, number === again ? count - 1 - at : undefined));
+      for (const place of kept ? carried.get(at) ?? [] : []) {
+        if (place >= 0 && place < changed.get(at)!.size) {
+          fields.push([mapping.maps.length, placeOf(mapped!) + place]);
+        }
+      }
       made.steps.slice(done).forEach((step, number) => {
         const sentAs = kept && !moved && !changed.has(at) ? was.sentAs : -1;
         found.push({ step, before: made.docs[done + number]!, sentAs });
@@ -398,11 +435,10 @@ export class Together {
       const { pos, attr, value } = step;
       // A new key belongs to the block that a split created, which doesn't exist then.
       if (attr === "key") return;
-      const was = before.nodeAt(pos)!;
-      const there = byKey(made.doc, was.attrs.key);
+      const there = byKey(made.doc, before.nodeAt(pos)!.attrs.key);
       if (there) fits(made, withOthers(made.doc, { step, before }, new AttrStep(there.pos, attr, value))!);
-      else if (bringsWords(was.attrs[attr], value)) {
-        const node = step.apply(before).doc!.nodeAt(pos)!;
+      else if (setsWords(step, before)) {
+        const node = nodeWith(step, before);
         if (putBlocks(made, [withTitle(node)], place)) {
           this.onrescue({ kind: "restored", key: node.attrs.key, by: by() });
         }
@@ -410,8 +446,9 @@ export class Together {
       return;
     }
     if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return;
-    const { content } = step.slice;
-    if (!hasWords(content)) return;
+    const { content, openStart } = step.slice;
+    const filled = !openStart && content.content.some(({ attrs }) => bringsWords({}, attrs.data));
+    if (!hasWords(content) && !filled) return;
     if (isInline(step.slice)) {
       const block = step.apply(before).doc!.resolve(step.from).parent;
       if (putBlocks(made, [block], place)) {
@@ -448,6 +485,14 @@ export class Together {
       ? transaction.setMeta("addToHistory", false).setMeta(SPARED, true)
       : undefined;
   }
+}
+
+/** Return the current positions of the blocks with these fields. */
+function placesOf(fields: [first: number, place: number][], mapping: Mapping): number[] {
+  return fields.flatMap(([first, place]) => {
+    const { pos, deletedAfter } = mapping.slice(first).mapResult(place, 1);
+    return deletedAfter ? [] : [pos];
+  });
 }
 
 /** Return whether a step inserts blocks that existed before, which means that it moves them. */
@@ -515,6 +560,16 @@ function readable(step: Step, before: Node): Step {
   return new ReplaceStep(from, to, step.apply(before).doc!.slice(from, step.getMap().map(to, 1)));
 }
 
+/** Return JSON in which halves of letters are replaced, because the server can't read them. */
+export function wellFormed<T>(json: T): T {
+  const text = JSON.stringify(json);
+  if (!/\\ud[89a-f]/.test(text)) return json;
+  return JSON.parse(
+    text,
+    (_, value) => typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value,
+  );
+}
+
 function isWithinLetter(doc: Node, place: number): boolean {
   const { nodeBefore, nodeAfter } = doc.resolve(place);
   return /[\ud800-\udbff]$/.test(nodeBefore?.text ?? "") && /^[\udc00-\udfff]/.test(nodeAfter?.text ?? "");
@@ -578,6 +633,16 @@ function bringsWords(was: unknown, value: unknown): boolean {
   if (typeof value === "string") return value !== "" && value !== was;
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, each]) => bringsWords((was as Json | null)?.[name], each));
+}
+
+/** Return whether a step fills in a field of a block. */
+function setsWords({ pos, attr, value }: AttrStep, before: Node): boolean {
+  return attr !== "key" && bringsWords(before.nodeAt(pos)?.attrs[attr], value);
+}
+
+/** Return the node whose attribute a step sets. */
+function nodeWith(step: AttrStep, before: Node): Node {
+  return step.apply(before).doc!.nodeAt(step.pos)!;
 }
 
 /** Return a block that fits on a page; the title of a part of a block, such as a tab, becomes a paragraph. */

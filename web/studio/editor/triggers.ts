@@ -11,7 +11,7 @@ import { h } from "./dom.ts";
 import { findEmoji, loadEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
-import { type Finders, type FindPages, type Found, newTarget } from "./linking.ts";
+import { type Finders, type FindPages, type Found, newPage, newTarget, openTargets } from "./linking.ts";
 import type { Preview } from "./referenced.ts";
 import { loadSettings, openSettings } from "./opening.ts";
 import { reusableBlock } from "./reusing.ts";
@@ -45,17 +45,18 @@ function hint(take: string): (typed: string) => HTMLElement {
     h(
       "div",
       { class: "completion-hint", "aria-hidden": "true" },
-      h("kbd", {}, "↑"),
-      h("kbd", {}, "↓"),
-      words.choose,
-      h("kbd", {}, "Enter"),
-      take,
-      h("kbd", {}, "Esc"),
-      `${words.keep} “/${typed}”`,
+      h("span", {}, h("kbd", {}, "↑"), h("kbd", {}, "↓"), words.choose),
+      h("span", {}, h("kbd", {}, "Enter"), take),
+      h("span", {}, h("kbd", {}, "Esc"), `${words.keep} “/${typed}”`),
     );
 }
 
-function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
+function insertion(
+  insert: Insert,
+  askFor: AskFor,
+  askForPage: (view: EditorView) => void,
+  typed: string,
+): Choice {
   return {
     title: insert.title,
     line: insert.line,
@@ -64,6 +65,7 @@ function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
     sign: h("span", { class: "completion-sign" }, drawIcon(insert.icon)),
     take(view, from, to) {
       view.dispatch(view.state.tr.delete(from, to));
+      if (insert.ask === "page") return askForPage(view);
       if (!insert.make) return askFor(view, insert.ask!);
       view.dispatch(insertBlock(view.state, insert.make()));
       const { selection } = view.state;
@@ -203,6 +205,9 @@ function dates(wanted: string): Choice[] {
   });
 }
 
+/** The name of the option that creates a page, in English and in the interface language. */
+const PAGE = `(?:page|${t("page")})`;
+
 export function triggers(
   { pages, files, create, onproblem, people, askFor, shared, preview }: Sources,
 ): Trigger[] {
@@ -220,6 +225,29 @@ export function triggers(
       closeCompletion(view);
     },
   });
+  /** Ask for the title of a new subpage, and mention it at the caret. */
+  const askForPage = (view: EditorView): void =>
+    openTargets(view, view.coordsAtPos(view.state.selection.head), {
+      title: t("newSubpage"),
+      label: t("pageTitle"),
+      value: "",
+      find: (typed) => Promise.resolve(newPage(typed, create)),
+      take(found) {
+        view.focus();
+        found.create!.run().then((ref) => {
+          if (view.isDestroyed) return;
+          // While the page was created, the caret moved along with changes of other people.
+          const { head } = view.state.selection;
+          const node = schema.nodes.mention!.create({ data: { ref, label: found.create!.title } });
+          view.dispatch(view.state.tr.insert(head, [node, schema.text(" ")]).scrollIntoView());
+        }, onproblem);
+      },
+    });
+  /** Return the choice for `/page Title`. */
+  const namedPage = (typed: string): Choice[] => {
+    const title = new RegExp(`^${PAGE}\\s+(.*)`, "i").exec(typed)?.[1] ?? "";
+    return newPage(title, create).map(created);
+  };
   /** `creates`: whether a page with the typed title can be created. Text after `@` is often no mention at all. */
   const mentions = (creates: boolean): Omit<Trigger, "pattern"> => ({
     label: words.mention,
@@ -275,26 +303,29 @@ export function triggers(
         h(
           "div",
           { class: "completion-hint", "aria-hidden": "true" },
-          h("kbd", {}, "↑"),
-          h("kbd", {}, "↓"),
-          words.choose,
-          h("kbd", {}, "Esc"),
-          words.keepUrl,
+          h("span", {}, h("kbd", {}, "↑"), h("kbd", {}, "↓"), words.choose),
+          h("span", {}, h("kbd", {}, "Esc"), words.keepUrl),
         ),
       find: (url) => pasteAs(url),
       more: async (url) => pasteAs(url, await preview(url).catch(() => undefined) ?? null),
     },
     {
-      pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,
+      pattern: new RegExp(
+        String.raw`(?:^|\s)\/((?:${PAGE}\s[^/]{0,80}|[^\s/][^/]{0,30})?)$`,
+        "i",
+      ),
       label: words.insert,
       hint: hint(words.insertIt),
       find: (typed) => {
         // What is typed right after a formula is inserted belongs in its settings.
         loadSettings().catch(() => {});
-        return findInserts(typed).map((insert) => insertion(insert, askFor, typed));
+        return [
+          ...namedPage(typed),
+          ...findInserts(typed).map((insert) => insertion(insert, askFor, askForPage, typed)),
+        ];
       },
       async more(typed) {
-        if (typed.length < 2) return [];
+        if (typed.length < 2 || namedPage(typed).length) return [];
         const wanted = typed.trim().toLowerCase();
         const all = "reusable content include".includes(wanted);
         const [contents, found] = await Promise.all([

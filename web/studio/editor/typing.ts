@@ -165,6 +165,29 @@ const expression = new InputRule(
   },
 );
 
+/** Return a rule that replaces signs in prose with the character that they stand for. The first group is the text
+ * before them, the last one the text after them. */
+function sign(pattern: RegExp, character: string): InputRule {
+  return new InputRule(pattern, (state, match, start, end) => {
+    const { parent, parentOffset } = state.doc.resolve(start);
+    const before = parent.textBetween(0, parentOffset, null, "\ufffc");
+    // After a backtick, the text may become code.
+    if (isCode(state, start, end, marks.code!) || before.split("`").length % 2 === 0) return null;
+    const from = start + match[1]!.length;
+    return state.tr.insertText(character + (match[2] ?? ""), from, end);
+  });
+}
+
+/** Arrows and dashes need a space before them, and dashes one after them, because `a->b`, `--option`, and `1...10` are
+ * code. */
+const SIGNS = [
+  sign(/(^|\s)->$/, "→"),
+  sign(/(^|\s)<-(\s)$/, "←"),
+  sign(/(^|\s)<->$/, "↔"),
+  sign(/(\S\s)--(\s)$/, "—"),
+  sign(/([\p{L})"”’])\.\.\.$/u, "…"),
+];
+
 export function code(syntax: string) {
   return nodes.code_block!.create(syntax ? { data: { syntax } } : null, nodes.code_line!.create());
 }
@@ -196,6 +219,7 @@ export function typingRules(): Plugin {
       replacing(/^\|\|\|$/, () => newTable(3, 2)),
       replacing(/^\$\$\s$/, () => nodes.math!.create({ data: { formula: "" } })),
       taskInList,
+      ...SIGNS,
       marking(/()\*\*([^*\s](?:[^*]*[^*\s])?)\*\*$/, marks.bold!),
       marking(/(^|[^*])\*([^*\s](?:[^*]*[^*\s])?)\*$/, marks.italic!),
       marking(/()~~([^~\s](?:[^~]*[^~\s])?)~~$/, marks.strikethrough!),

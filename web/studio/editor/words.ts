@@ -118,6 +118,7 @@ export const words = {
   blockMenu: t("blockMenu"),
   addBelow: t("addBlockBelow"),
   duplicate: t("duplicate"),
+  putBesideAbove: t("putBesideAbove"),
   moveUp: t("moveUp"),
   moveDown: t("moveDown"),
   whoSees: t("visibleTo"),

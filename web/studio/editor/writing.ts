@@ -22,6 +22,7 @@ import { cellTools } from "./celltools.ts";
 import { mergedCellsShown } from "./mergedcells.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
+import { dropBeside } from "./dropbeside.ts";
 import { editingPlugins } from "./editing.ts";
 import { faultMarks } from "./faultmarks.ts";
 import { finding, openFind } from "./finding.ts";
@@ -258,11 +259,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       }
     },
     onsaved(refused) {
-      options.onsaved?.();
+      if (!refused.includes(page)) options.onsaved?.();
       showRefused(refused);
     },
   });
   const showRefused = (keys: readonly string[]): void => {
+    if (keys.includes(page)) onproblem(new Error(t("pageTooLargeToSave")));
     if (view && (keys.length || refusedKey.getState(view.state)?.size)) {
       view.dispatch(readInput(view).tr.setMeta(refusedKey, new Set(keys)));
     }
@@ -467,6 +469,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
         ? [
+          dropBeside(),
           blockHandle({
             ...tools,
             ...(change === IN_MAIN ? {} : {

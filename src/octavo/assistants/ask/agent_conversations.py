@@ -1,8 +1,8 @@
 """Conversations between people and their organization's assistant.
 
-A conversation contains the questions that a person asked, so that later questions can refer to earlier
-ones. It belongs to that person. A conversation about a change request is also listed for everyone who can
-see that change request, but without its questions.
+A conversation contains the questions that a person asked, so that later questions can refer to earlier questions. It
+belongs to that person. A conversation about a change request is also listed for everyone who can see that change
+request, but without its questions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess
 
 MAX_KEPT = 200
-"""Maximum number of conversations per person in an organization; older ones are deleted."""
+"""Maximum number of conversations per person in an organization. Older conversations are deleted."""
 _MAX_QUESTIONS = 50
 _MAX_TITLE = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -159,7 +159,7 @@ def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -
 
 
 def record_asked(tx: Transaction, org: OrgAccess, id: str, question: str) -> None:
-    """Add a question to a conversation, unless it was deleted in the meantime. The first one becomes its title."""
+    """Add a question to a conversation, unless it was deleted in the meantime. The first question becomes its title."""
     found = find_conversation(tx, org, id)
     if found is None:
         return

@@ -100,8 +100,8 @@ class AskedQuestion(Struct, frozen=True):
 def answer(
     asked: AskedQuestion, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
 ) -> Iterator[ComposedAnswer]:
-    """Yield the answer as it grows; the last one is complete. If there is no model, or if it fails, passages are
-    quoted."""
+    """Yield the growing answer; the last version is complete. If there is no model, or if the model fails, the answer
+    quotes passages."""
     if model is None:
         yield _quote_passages(passages, words, words.no_model)
         return
@@ -169,8 +169,8 @@ def _build_answer(passages: Sequence[Passage], written: str, words: AnswerWords)
 
 
 def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
-    """Return an answer that quotes the best passages. ``why``: an introduction that explains why no model
-    wrote the answer."""
+    """Return an answer that quotes the best passages. ``why``: an introduction that says why no model wrote the
+    answer."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
@@ -248,7 +248,7 @@ def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> B
 
 
 def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Merge adjacent text nodes, as in a document parsed from Markdown."""
+    """Merge adjacent text nodes, as the Markdown parser does."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

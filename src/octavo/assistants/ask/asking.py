@@ -22,12 +22,12 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Person asking a question, with the material and settings for the answer. ``user_id``: the user, or
-    empty for a site visitor. ``material``: the content to answer from. ``words``: the texts that Octavo adds
-    to an answer. ``instructions``: the site's instructions to the model. ``suggestions``: the questions that
-    the site suggests; if empty, questions are suggested from its pages. ``recorded``: whether unanswered
-    questions are stored as conversations. ``asked``: where on a site the question was asked, if its answer is
-    recorded there. ``answered``: a function to call when an answer is complete."""
+    """Person asking a question, with the material and settings for the answer. ``user_id``: the user, or empty for a
+    site visitor. ``material``: the content to answer from. ``words``: the text that Octavo adds to an answer.
+    ``instructions``: the site's instructions to the model. ``suggestions``: the questions that the site suggests; if
+    empty, questions are suggested from its pages. ``recorded``: whether unanswered questions are stored as
+    conversations. ``asked``: the location on a site where the question was asked, if the site records the answer.
+    ``answered``: a function to call when an answer is complete."""
 
     organization_id: str
     user_id: str
@@ -48,8 +48,8 @@ def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
 def ask(
     context: Context, asker: QuestionAsker, question: str, before: Sequence[str], previous: str | None = None
 ) -> Iterator[ComposedAnswer]:
-    """Yield the answer as it grows. No transaction is open while a model writes. ``previous``: the ID of the response
-    that the question continues."""
+    """Yield the growing answer. No transaction is open while a model writes. ``previous``: the ID of the response that
+    the question continues."""
     with context.db.read() as tx:
         passages = retrieve(tx, asker.material(tx), question, before)
         model = find_model(context, tx, asker.organization_id, asker.user_id or None, asker.instructions)
@@ -74,7 +74,7 @@ def ask(
 
 
 def _resolution_of(found: ComposedAnswer) -> Resolution:
-    """Return whether an answer resolves its question. An answer that cites nothing resolves it at most partially."""
+    """Return whether an answer resolves its question. An answer without citations is at most a partial one."""
     if found.is_good and found.cited:
         return "yes"
     return "partially" if found.is_good or found.cited else "no"

@@ -44,8 +44,8 @@ class AnswerMaterial(Protocol):
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft that the asker is viewing, if any. Its pages replace those in the main version
-        of its space."""
+        """Return the draft that the asker is viewing, if any. Its pages replace the pages in the main version of its
+        space."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...
@@ -53,7 +53,7 @@ class AnswerMaterial(Protocol):
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
-        """Return the listed pages at the top level of a space, including those in its top-level groups."""
+        """Return the listed pages at the top level of a space, including the pages in its top-level groups."""
         ...
 
 

@@ -1,5 +1,5 @@
-"""Rank sections for a question. The best ones contain most of its words, especially its rare ones, and have
-them in their headings. This module does no I/O."""
+"""Rank sections for a question. The best sections contain most of the question's words, especially the rare ones, and
+have them in their headings. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _compute_overlap(named: set[str], weights: Mapping[str, float]) -> float:
 
 
 def _correct_words(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
-    """Return corrections for words that don't occur in any text. Both the words and their corrections are
-    stems; a correction is the stem of the most similar word in the texts."""
+    """Return corrections for words that no section contains. Both the words and their corrections are stems; a
+    correction is the stem of the most similar word in the sections."""
     known: dict[str, str] = {}
     for text in texts:
         known.update(zip(map(fold, content_words(text)), stems(text), strict=True))

@@ -93,7 +93,7 @@ def retrieve(
 
 
 def _search(tx: Transaction, material: AnswerMaterial, question: str) -> list[PageHit]:
-    """Search for the significant words of a question, as written, because the search corrects their spelling. A
+    """Search for the significant words of a question in their original spelling, because the search corrects it. A
     trailing space marks the last word as complete."""
     words = list(dict.fromkeys(content_words(question)))[:_TERMS]
     found = search_pages(
@@ -136,8 +136,8 @@ def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> l
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
-    """Return the excerpt of a text that contains most of the words asked for. The excerpt starts at the
-    beginning of a sentence."""
+    """Return the excerpt of a passage that contains the most words of the question. The excerpt starts at the beginning
+    of a sentence."""
     every = sentences(text)
     if not every:
         return ""

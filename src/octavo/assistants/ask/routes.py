@@ -93,8 +93,7 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     **_EVENTS,
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
-    """Answer a question, and stream the answer as server-sent events. Each event has the whole answer so
-    far."""
+    """Answer a question, and stream the answer as server-sent events. Each event contains the whole answer so far."""
     answers = asking.ask(call.context, _member_asker(call, org), query.query, [])
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, query)) for found in answers)
 
@@ -216,7 +215,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 def _read_scope(
     scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
 ) -> tuple[dict[str, str], SearchedSpaces]:
-    """Return the site spaces in a scope, keyed by the field that specifies them, and the spaces to search."""
+    """Return the site spaces in a scope, by the field that specifies them, and the spaces to search."""
     match scope:
         case wire.SpecificScope(site_space_ids=ids):
             return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")

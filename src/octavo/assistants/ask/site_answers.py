@@ -21,8 +21,8 @@ _MAX_QUESTIONS = 10
 
 
 class SiteAnswer(Struct, frozen=True):
-    """Answer to a question on a site. ``questions``: the questions that led to it, ending with its own.
-    ``blocks``: the content of its document, as JSON nodes. ``previous``: the ID of the answer that it
+    """Answer to a question on a site. ``questions``: the questions that led to it, ending with the question that it
+    answers. ``blocks``: the content of its document, as JSON nodes. ``previous``: the ID of the answer that it
     continues."""
 
     questions: list[str]
@@ -55,8 +55,8 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
-    """Return a key for the asker: a member, or all visitors who see the same content. The key determines what
-    an answer may contain."""
+    """Return a key for the asker: a member, or all visitors who see the same content. Answers are only shared by askers
+    with the same key."""
     match site:
         case VisitedSite(visitor=visitor):
             who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))
@@ -68,8 +68,8 @@ def _asker(site: SiteAccess | VisitedSite) -> str:
 
 
 def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str, answer: SiteAnswer) -> None:
-    """Store a complete answer. If the site was deleted in the meantime, the caller still gets it, but it can't be
-    continued."""
+    """Store a complete answer. If the site was deleted in the meantime, the caller still gets the answer but can't
+    continue from it."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         if alive is not None:

@@ -102,7 +102,7 @@ class Answered(Struct):
 
 
 class Done(Struct):
-    """Last event of every stream. Its type is `done`, and it has no content."""
+    """Last event of every stream. Its type is `done`, and it has no other content."""
 
 
 class AnswerEvent(Struct):
@@ -194,7 +194,7 @@ class ResponseStart(Struct, rename="camel", tag_field="type", tag="response_star
 
 
 class ResponseDocument(Struct, rename="camel", tag_field="type", tag="response_document"):
-    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier ones."""
+    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier blocks."""
 
     message_id: str
     step_index: int

@@ -29,9 +29,9 @@ def list_channels(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wir
 
 @operation("createSiteChannel", "POST", _ALL, needs=Can.ADMIN, status=201, errors=(400, 409))
 def create_channel(call: Call, site: SiteAccess, body: wire.CreateSiteChannel) -> wire.SiteChannel:
-    """Create a channel: a service, such as Slack, where the site's assistant answers. It is `pending` until
-    an integration for the service is installed on the site. Requires the role `create` or higher in every
-    space of the site, because answers come from all of them."""
+    """Create a channel: a service, such as Slack, where the site's assistant answers. The channel is `pending` until an
+    integration for the service is installed on the site. Requires the `create` role or higher in every space of the
+    site, because answers can come from all of them."""
     type = wire.type_of(body.type)
     patterns = wire.read_patterns(type, body.setup_settings)
     with call.db.write() as tx:
@@ -54,7 +54,7 @@ def get_channel(call: Call, site: SiteAccess, site_channel_id: str) -> wire.Site
 def update_channel(
     call: Call, site: SiteAccess, site_channel_id: str, body: wire.UpdateSiteChannel
 ) -> wire.SiteChannel:
-    """Update a channel's settings: where it answers, and its role."""
+    """Update a channel's settings."""
     with call.db.write() as tx:
         before = store.get_channel(tx, site.site_id, site_channel_id)
         if body.type is not UNSET and wire.type_of(body.type) != before.type:

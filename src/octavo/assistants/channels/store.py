@@ -133,7 +133,7 @@ def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
 
 
 def find_channel_of_installation(tx: Transaction, site_id: str, installation_id: str) -> ChannelRow | None:
-    """Return the site channel that an integration serves; if it serves more than one, the oldest."""
+    """Return the site channel that an integration serves; the oldest one if there are several."""
     row = tx.one(
         f"""SELECT {_CHANNEL} FROM site_channels c WHERE c.site_id = :site AND c.type = (
              SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id

@@ -17,7 +17,7 @@ from .types import Part
 MAX_TITLE = 140
 MAX_SUMMARY = 500
 MAX_ISSUES = 3
-"""Maximum number of issues per conversation; additional questions become part of the last one."""
+"""Maximum number of issues per conversation; additional questions become part of the last issue."""
 _MAX_TEXT = 20_000
 """Maximum number of characters in a conversation to analyze. The rest is mostly logs and code."""
 _MAX_SENTENCE = 400
@@ -50,7 +50,7 @@ class Issue(Struct, frozen=True):
 def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
     """Return the issues of a conversation, in order; none if it is empty.
 
-    A later message starts a new issue if it asks for something not mentioned before."""
+    A later message starts a new issue if it is about a subject that wasn't mentioned before."""
     asked = [part.body for part in parts if part.role == "user"] or [part.body for part in parts]
     heading = _REPLY.sub("", " ".join((subject or "").split()))
     telling = heading if len(stems(heading)) > 1 else ""

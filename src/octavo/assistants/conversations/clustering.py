@@ -1,4 +1,4 @@
-"""Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new one.
+"""Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new cluster.
 
 Clustering is incremental: an issue is processed once, a cluster keeps its ID, and its stored data is the
 frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a
@@ -24,14 +24,14 @@ SIMILAR = 0.28
 _WORDS = 1 << 16
 """Number of buckets that words are hashed into. Words in the same bucket count as the same word."""
 _KEPT = 80
-"""Maximum number of words stored per cluster. The most frequent ones are kept."""
+"""Maximum number of words stored per cluster. The most frequent words are kept."""
 _CANDIDATES = 60
-"""Maximum number of clusters to compare an issue with: those that share its rarest words."""
+"""Maximum number of clusters to compare an issue with. These clusters share its rarest words."""
 _WORD = 3
 """Weight of a single word relative to a pair of adjacent words."""
 
 _NEAREST = 20
-"""Number of clusters to preselect by words, and again by meaning. Only these are compared by both."""
+"""Number of clusters to preselect by words, and also by meaning. Only these clusters are compared by both."""
 _ENOUGH = 1.5
 """Upper limit of the word similarity when it is combined with the similarity of meaning. 1 means the same
 subject."""
@@ -44,7 +44,7 @@ def word_number(word: str) -> int:
 
 
 def count_words(title: str, text: str) -> Counter[int]:
-    """Return the frequency of each word, and each pair of adjacent words, in an issue; the title counts twice."""
+    """Return the frequency of each word and each pair of adjacent words in an issue. Words in the title count twice."""
     found: Counter[int] = Counter()
     for part, times in ((title, 2), (text, 1)):
         words = stems(part)
@@ -74,8 +74,8 @@ class Clustering:
             self._with[word].add(cluster_id)
 
     def learn(self, issue: Mapping[int, int]) -> None:
-        """Add an issue's words to the word counts of all issues. Call this for an entire batch before any
-        of its issues join a cluster, so that rarity includes the batch."""
+        """Add an issue's words to the word counts of all issues. Call this for an entire batch before any of its issues
+        join a cluster, so that the batch counts for the rarity of words."""
         self.issues += 1
         self.words.update(issue.keys())
         self._weighted.clear()
@@ -104,9 +104,8 @@ class Clustering:
         return candidates
 
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
-        """Return the similarity between an issue and a cluster; 1 or more means the same subject. It is the
-        similarity of their meanings, or the average of that and the similarity of their words if the average
-        is higher."""
+        """Return the similarity between an issue and a cluster; 1 or more means the same subject. It is the higher of
+        two values: the similarity of their meanings, and the average of that and the similarity of their words."""
         words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:
@@ -127,7 +126,7 @@ class Clustering:
             self.meanings.add(cluster_id, meaning)
 
     def dissolve(self, cluster_id: str) -> None:
-        """Remove a cluster whose only issue has moved to another one."""
+        """Remove a cluster whose only issue has moved to another cluster."""
         for word in self.vectors.pop(cluster_id):
             self._with[word].discard(cluster_id)
         del self.sizes[cluster_id]

@@ -62,7 +62,8 @@ def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -
 
 
 def key_phrases(texts: Sequence[str]) -> list[str]:
-    """Return the words, and pairs of adjacent words, that most of these texts share, in their most common spelling."""
+    """Return the words, and pairs of adjacent words, that most of these strings share, in their most common
+    spelling."""
     counts: Counter[tuple[str, ...]] = Counter()
     written: dict[tuple[str, ...], Counter[str]] = {}
     for text in texts:
@@ -93,7 +94,7 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
 
 
 def choose_icon(texts: Sequence[str]) -> str:
-    """Return the icon whose words occur in most of these texts."""
+    """Return the icon whose words occur in most of these strings."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(stems(text)))

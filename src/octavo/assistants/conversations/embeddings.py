@@ -1,9 +1,9 @@
 """Embeddings of issues, if an embedding model is configured. They match questions that have the same
 meaning but share no words.
 
-The similarity of unrelated texts differs widely between models. Therefore, each model is calibrated once
-with pairs of questions known to have the same meaning: vectors count as similar if their similarity is
-closer to that of these pairs than to that of unrelated questions."""
+The similarity of unrelated text varies widely between models. Therefore, each model is calibrated once with pairs of
+questions known to have the same meaning: vectors count as similar if their similarity is closer to the similarity of
+these pairs than to the similarity of unrelated questions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from octavo.errors import TooManyRequests
 log = logging.getLogger("octavo.conversations")
 
 ALIKE = 0.5
-"""Position on a scale from unrelated (0) to identical (1) meanings at which two texts are about the same subject."""
+"""Similarity above which two passages are about the same subject, on a scale from 0 (unrelated) to 1 (identical)."""
 MAX_BYTES = 64 * 1024 * 1024
 """Maximum memory for cluster vectors, in bytes; clusters beyond the limit are compared by their words
 alone."""
 _LEAST = 0.1
-"""Minimum difference between the similarity of equivalent questions and that of unrelated ones. Below it, a
-model's vectors are useless."""
+"""Minimum difference between the similarity of equivalent questions and the similarity of unrelated questions. Below
+it, a model's vectors are useless."""
 _PAIRS = (
     ("How do I reset my password?", "I forgot my password and cannot log in any more"),
     ("Where can I download my invoices?", "We need the invoices of last year for our accountant"),
@@ -58,7 +58,7 @@ class Scale(Struct, frozen=True):
     same: float
 
     def read(self, cosine: float) -> float:
-        """Convert the cosine similarity of two texts to this scale; 1 or more means the same subject."""
+        """Convert the cosine similarity of two passages to this scale; 1 or more means the same subject."""
         return (cosine - self.unrelated) / (self.same - self.unrelated) / ALIKE
 
 
@@ -86,7 +86,7 @@ class ClusterMeanings:
             self._bytes += total.itemsize * len(total)
 
     def add(self, cluster_id: str, meaning: IssueMeaning) -> None:
-        """Add an issue to a cluster. If the cluster has no vector, or one of a different length, the issue's
+        """Add an issue to a cluster. If the cluster has no vector, or if its vector has a different length, the issue's
         vector becomes its vector."""
         known = self._sums.get(cluster_id)
         if known is None or len(known) != len(meaning.vector):
@@ -119,7 +119,7 @@ class ClusterMeanings:
 
 
 def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[IssueMeaning] | None:
-    """Return the meanings of texts; None without a model, or if the model fails (the model call log has the
+    """Return the meanings of these passages; None without a model, or if the model fails (the model call log has the
     reason). Don't call it inside a transaction."""
     if embedder is None:
         return None
@@ -132,8 +132,8 @@ def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Issue
 
 
 def read_scale(embedder: Embedder | None) -> Scale | None:
-    """Return the scale for interpreting the vectors of a model; None if there is no model, if it fails, or if
-    its vectors don't show similarity."""
+    """Return the scale for interpreting the vectors of a model; None if there is no model, if it fails, or if its
+    vectors aren't closer for similar passages."""
     meanings = read_meanings(embedder, [text for pair in _PAIRS for text in pair])
     if meanings is None:
         return None

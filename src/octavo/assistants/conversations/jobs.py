@@ -26,7 +26,7 @@ from .types import Part
 
 BATCH = 500
 MAX_CLUSTERS = 20_000
-"""Maximum number of clusters to compare issues with: the most recently changed ones."""
+"""Maximum number of clusters to compare issues with. The most recently changed clusters are used."""
 _EXAMPLES = 30
 """Number of issues used to describe a cluster."""
 
@@ -105,8 +105,8 @@ def _analyze(
     issues: Sequence[Sequence[Issue]],
     meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
-    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each
-    conversation; ``meanings``: the meaning of each issue. This function doesn't write anything."""
+    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each conversation;
+    ``meanings``: the meaning of each issue. This function is read-only."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):
@@ -171,7 +171,7 @@ def _write(
     batch: _Batch,
     embedder: Embedder | None,
 ) -> None:
-    """Write the results of a batch. Raises BatchOutdated if something that they depend on has changed."""
+    """Write the results of a batch. Raises BatchOutdated if their dependencies have changed."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
         raise BatchOutdated
     if not store.set_processed(tx, batch.conversations):

@@ -31,8 +31,8 @@ def ingest_conversations(
     query: wire.IngestQuery,
     body: ConversationInput | list[ConversationInput],
 ) -> None:
-    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is
-    replaced; resending an unchanged one has no effect. Personal data is masked before it is stored."""
+    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is replaced.
+    Resending an unchanged conversation has no effect. Personal data is masked before it is stored."""
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: must contain at most {wire.MAX_BATCH} conversations")
@@ -150,8 +150,8 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:
-    """List the pages that match a cluster in search, best first. Also returns whether any of them seems to
-    answer it."""
+    """List the pages that match a cluster in search, best first. The response also specifies whether one of these pages
+    seems to answer the cluster's questions."""
     with call.db.read() as tx:
         found = answering.find_answering(tx, org, _get_cluster(tx, org, cluster_id))
     return wire.AnsweringPages(

@@ -447,7 +447,7 @@ def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tupl
 
 
 def read_meanings(tx: Transaction, model: str, cluster_ids: Sequence[str]) -> dict[str, bytes]:
-    """Return, for each cluster that has one, the sum of a model's vectors for its issues."""
+    """Return the sum of a model's vectors for the issues of each cluster. Clusters without vectors are omitted."""
     rows = tx.all(
         "SELECT cluster_id, vector FROM cluster_embeddings WHERE cluster_id IN :ids AND model = :model",
         ids=cluster_ids,
@@ -555,7 +555,8 @@ def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str
 
 
 def count_clusters(tx: Transaction, cluster_ids: Iterable[str]) -> None:
-    """Update the numbers of issues and conversations of clusters, and delete empty ones that no one has worked on."""
+    """Update the numbers of issues and conversations of clusters, and delete empty clusters that no one has worked
+    on."""
     given = [{"id": cluster_id} for cluster_id in sorted(cluster_ids)]
     for count in TABLES["conversation_issues"].counts:
         tx.run_many(f"UPDATE issue_clusters SET {count.column} = ({count.query}) WHERE id = :id", given)

@@ -85,7 +85,7 @@ def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> Ta
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":
         raise Conflict(
-            "This task is completed, because its change request was merged. Create another task instead."
+            "This task was completed when its change request was merged. Create another task instead."
         )
     if task.status == status:
         return task

@@ -52,7 +52,8 @@ def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> 
 
 @job(JOB, bound=None, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
-    """Name issues, then clusters, until all are named or the model fails; the next analysis continues from there."""
+    """Name issues, then clusters, until all are named or the model fails. The next analysis continues where this
+    analysis stopped."""
     with context.db.read() as tx:
         model = find_model(context, tx, organization_id, None)
     if model is None:
@@ -106,8 +107,7 @@ def _name_clusters(context: Context, model: Model) -> bool:
 
 
 def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
-    """Return the valid names that a model returns; the others are left out. Raises the errors of
-    ``Model.complete``."""
+    """Return the valid names from a model's answer. Raises the errors of ``Model.complete``."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
         "type": "object",

@@ -48,7 +48,7 @@ class AgentSettings(Struct, frozen=True):
 
 
 def read_settings(tx: Transaction, site_id: str) -> AgentSettings:
-    """Return the settings of a site. By default, the agent doesn't do anything on its own."""
+    """Return the settings of a site. By default, the agent doesn't take any actions without approval."""
     row = tx.one(
         """SELECT topics, change_requests, kinds, per_day, updated_by, updated_at FROM site_agent_settings
            WHERE site_id = :site""",
@@ -88,8 +88,8 @@ def write_settings(tx: Transaction, site: SiteAccess, settings: AgentSettings) -
 
 
 def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
-    """Create the change requests that a site's settings allow, with the permissions of the person who set
-    them. Each finding gets at most one change request, so that an archived one isn't recreated."""
+    """Create the change requests that a site's settings allow, with the permissions of the person who set them. Each
+    finding gets at most one change request, so that archiving a change request doesn't create another."""
     with context.db.read() as tx:
         settings = read_settings(tx, site_id)
         if settings.change_requests == "never" or settings.updated_by is None:
@@ -120,8 +120,8 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
 
 
 class UndoneFix(Struct, rename="camel"):
-    """Undone change request. ``revert``: the new change request that reverts it, if it was merged.
-    ``reason``: why it was kept."""
+    """Undone change request. ``revert``: the new change request that reverts it, if it was merged. ``reason``: the
+    reason it wasn't undone, if any."""
 
     space: str
     change_request: str

@@ -1,5 +1,5 @@
-"""Find the records of a site's sources that ask for the same thing as its findings, such as support tickets about a
-question that no page answers."""
+"""Find the source records that ask for the same thing as a site's findings, such as support tickets about a question
+that no page answers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from octavo.kit.scheduling import deadlines
 from .types import MAX_EVIDENCE, Found
 
 _MOST = 20_000
-"""Maximum number of records to compare: the newest ones."""
+"""Maximum number of records to compare. The newest records are used."""
 _BATCH = 500
 
 
 def match_records(tx: Transaction, site_id: str, found: Iterable[Found]) -> dict[str, list[str]]:
-    """Return the records that are evidence for findings about the site as a whole, which are all about the words of
-    a visitor, by the key of the finding. Titles are compared, because the text of a record is mostly background."""
+    """Return the records that are evidence for findings about the site as a whole, by the key of the finding. These
+    findings are all about a visitor's words. Only titles are compared, because the text of a record is mostly
+    background."""
     asked = {
         each.key: words
         for each in found

@@ -24,7 +24,7 @@ from .styleguide_store import list_runs_of_changes
 
 
 def find_origins(to: Recipient, tx: Transaction, change_ids: Sequence[str]) -> dict[str, ChangeOrigin]:
-    """Return the origins of change requests, by id. Sites that the recipient can't see are left out."""
+    """Return the origins of change requests, by ID. Sites that the recipient can't see are left out."""
     topics = list_topics_of_changes(tx, change_ids)
     runs = list_runs_of_changes(tx, change_ids)
     named = {topic.site_id for topic in topics.values()} | {run.site_id for run in runs.values()}

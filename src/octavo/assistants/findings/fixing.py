@@ -109,8 +109,11 @@ def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) 
     view = load_view(tx, unrestricted(tx, main_state(tx, space_id)))
     documents: dict[str, Document] = {}
     changed: dict[str, None] = {}
+    ignored = store.map_ignored(tx, [finding.id for finding in findings])
     for finding in findings:
         for evidence in finding.evidence:
+            if (finding.id, evidence.page) in ignored:
+                continue
             page = view.every.any_page(evidence.page)
             if page is None or page.kind != "document" or page.computed:
                 continue

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from octavo.content.references.broken import list_broken, list_targets
+from octavo.content.references.broken import list_broken, list_links, list_targets
 from octavo.content.references.row import Row
 from octavo.content.references.viewing import SpaceView, source_document
 from octavo.content.revisions.restrictions import hidden_on_sites
@@ -21,10 +21,10 @@ from octavo.core.checks.faults import QUOTE, CheckedPage
 from octavo.core.checks.statements import Contradiction, find_contradictions
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.references import TYPES_OF_FILES
-from octavo.core.freshness import freshness_of, read_date, read_interval
+from octavo.core.freshness import freshness_of, read_interval
 from octavo.core.pages import Page
 from octavo.core.sentences import shorten
-from octavo.kit.clock import DAY, milliseconds, now
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.sites.openapi import pages as api_pages
@@ -39,6 +39,7 @@ from octavo.sites.openapi.store import (
 
 from . import outbound_store
 from .kinds import KINDS, FindingKind, Severity
+from .linked_code import LinkedFile, end_of, last_seen
 from .outbound import explain
 from .types import MAX_EVIDENCE, Evidence, Fixing, Found
 
@@ -46,25 +47,32 @@ _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
 _SHARE = 0.8
-"""Minimum similarity between a missing anchor and the one suggested instead."""
+"""Minimum similarity between a missing anchor and the anchor suggested instead."""
 _MOST_OPERATIONS = 50
 _FEWEST_HEADINGS = 3
 """Minimum number of headings that parallel pages have in common."""
 _VERY_LATE = 90
-"""Number of days overdue after which a review is more urgent."""
+"""Number of days after the due date when a review becomes more urgent."""
 _SETTLED = 30 * DAY
 """Milliseconds to wait for people to update a page after a change to an operation on it."""
+_MOST_NAMING = 3
+"""Maximum number of pages that show an identifier for a changelog to be about them."""
 _MOST_VERSIONS = 200
 _MOST_CHANGES = 3
 """Maximum number of changes to an operation to describe."""
 
 
 def gather_findings(
-    tx: Transaction, organization_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
+    tx: Transaction,
+    organization_id: str,
+    view: SpaceView,
+    checks: Mapping[str, CheckedPage],
+    code: Sequence[LinkedFile],
 ) -> list[Found]:
-    """Return the findings of a space. ``checks``: the check results of its pages, by page ID."""
+    """Return the findings of a space. ``checks``: the check results of its pages, by page ID. ``code``: the files of
+    its repository that they link to."""
     gathering = _Gathering(tx, organization_id, view, checks)
-    return list(gathering.run())
+    return [*gathering.run(), *gathering.changed_code(code)]
 
 
 def key_of(kind: FindingKind, *parts: str) -> str:
@@ -99,6 +107,7 @@ class _Gathering:
             self._due_for_review,
             self._contradictions,
             self._operations,
+            self._announced,
         ):
             deadlines.check()
             yield from gather()
@@ -159,8 +168,8 @@ class _Gathering:
         return f"This is in the reusable content “{item.name}”." if item is not None else ""
 
     def _is_shown(self, row: Row) -> bool:
-        """Return whether a reference can be reported: its page is in the view, and its target isn't a
-        hidden page, whose anchors are hidden too."""
+        """Return whether a reference can be reported: its page is in the view, and its target isn't on a hidden
+        page."""
         if row.owner_kind == "page" and self._view.every.any_page(row.owner_id) is None:
             return False
         return row.kind != "page" or row.target not in self._view.state.hidden
@@ -314,15 +323,15 @@ class _Gathering:
             )
 
     def _are_parallel(self, found: Contradiction) -> bool:
-        """Return whether the pages have mostly the same headings, because they describe different things in the
-        same way."""
+        """Return whether the pages have mostly the same headings because they describe different things in the same
+        way."""
         first, other = found.places[0], found.places[-1]
         one, two = (set(self._outline_of(place.page)) for place in (first, other))
         common = len(one & two)
         return common >= _FEWEST_HEADINGS and common * 2 >= min(len(one), len(two))
 
     def _outline_of(self, page_id: str) -> list[str]:
-        """Return the IDs of a page's headings, without the page's own name in them."""
+        """Return the IDs of a page's headings, with the page's own name removed from them."""
         page = self._view.every.any_page(page_id)
         name = page.slug if page is not None else ""
         return [anchor.replace(name, "") if name else anchor for anchor in self._anchors_of(page_id)]
@@ -376,8 +385,7 @@ class _Gathering:
     def _changed(
         self, spec: SpecRow, version: VersionRow, operations: Mapping[str, Sequence[str]]
     ) -> Iterator[Found]:
-        """Yield a finding for each page that shows operations which changed after the page was last edited or
-        verified."""
+        """Yield a finding for each page with operations that changed after the page was last edited or verified."""
         shown: dict[str, list[str]] = {}
         for key, page_ids in operations.items():
             for page_id in page_ids:
@@ -388,7 +396,7 @@ class _Gathering:
             page = self._view.every.any_page(page_id)
             if page is None or page.computed or settled is None:
                 continue
-            seen = max(page.updated_at, _end_of(page.verified_on))
+            seen = last_seen(page)
             if settled.created_at <= seen:
                 continue
             known = next((each for each in versions if each.created_at <= seen), None)
@@ -406,15 +414,65 @@ class _Gathering:
                 title = f"Operation changed after the page: {evidence[0].quote}"
                 yield self._found("changed-operation", [page_id, spec.slug], evidence, title=title)
 
+    # --- code and changelogs ------------------------------------------------------------------------------
+
+    def changed_code(self, code: Sequence[LinkedFile]) -> Iterator[Found]:
+        """Yield a finding for each page that links to files which changed after the page was last edited or
+        verified."""
+        changed: dict[str, list[Evidence]] = {}
+        for file in code:
+            if file.changed_at is None or now() - file.changed_at < _SETTLED:
+                continue
+            day = datetime.fromtimestamp(file.changed_at / 1000, UTC).date()
+            done = "changed" if file.version else "was removed"
+            for page_id in file.pages:
+                page = self._view.every.any_page(page_id)
+                if page is not None and not page.computed and last_seen(page) < file.changed_at:
+                    message = f"The file {done} on {day}, and the page wasn't edited or verified since."
+                    changed.setdefault(page_id, []).append(
+                        Evidence(page_id, shorten(file.path, QUOTE), message)
+                    )
+        for page_id, evidence in changed.items():
+            title = f"{KINDS['changed-code'].title}: {evidence[0].quote}"
+            yield self._found("changed-code", [page_id], evidence, title=title)
+
+    def _announced(self) -> Iterator[Found]:
+        """Yield a finding for each page that a changelog says something new about after the page was last edited or
+        verified."""
+        by_name: dict[str, list[str]] = {}
+        for page_id, checked in self._checks.items():
+            if not self._is_history(page_id):
+                for name in checked.names:
+                    by_name.setdefault(name, []).append(page_id)
+        found: dict[str, list[Evidence]] = {}
+        for log_id, checked in self._checks.items():
+            if not checked.notices or not self._is_history(log_id):
+                continue
+            log = self._view.every.any_page(log_id)
+            # People who can see the other page must not read the words of a page that they can't see.
+            if log is None or log_id in self._view.state.hidden:
+                continue
+            rows = list_links(self._tx, self._space_id, log_id)
+            linked = {_written_url(row): row.target for row in rows if row.target}
+            for each in checked.notices:
+                at = end_of(each.day)
+                if not at or now() - at < _SETTLED:
+                    continue
+                # A name on many pages doesn't tell which of them describes it.
+                named = [pages for name in each.names if len(pages := by_name.get(name, [])) <= _MOST_NAMING]
+                pages = [linked[link] for link in each.links if link in linked]
+                for page_id in dict.fromkeys([*pages, *(id for ids in named for id in ids)]):
+                    page = self._view.every.any_page(page_id)
+                    if page is None or page.computed or self._is_history(page_id) or last_seen(page) >= at:
+                        continue
+                    message = f"{log.title} announced this on {each.day}."
+                    found.setdefault(page_id, []).append(Evidence(page_id, each.text, message))
+        for page_id, evidence in found.items():
+            yield self._found("changelog", [page_id], evidence)
+
     def _shows_all(self, slug: str) -> bool:
         """Return whether the space has pages generated from the entire specification."""
         return any(page.computed and _names(page.computed, slug) for page in self._view.every.all_pages())
-
-
-def _end_of(day: str | None) -> int:
-    """Return the time when a day ends, in milliseconds; 0 without a day."""
-    found = read_date(day)
-    return milliseconds(datetime(found.year, found.month, found.day, tzinfo=UTC)) + DAY if found else 0
 
 
 def _names(value: object, slug: str) -> bool:

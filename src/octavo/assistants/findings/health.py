@@ -53,8 +53,8 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
 
 
 def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
-    """Return the health of the pages that the caller can see; None if no page is hidden from them in the spaces that
-    they can see, so that the results of scans reveal nothing."""
+    """Return the health of the pages that the caller can see. None if no page in these spaces is hidden from the
+    caller, because the results of scans then reveal nothing."""
     spaces = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
     seen = [space for id in spaces if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
     hidden = hidden_from(tx, site.organization)

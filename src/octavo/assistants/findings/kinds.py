@@ -28,6 +28,8 @@ FindingKind = Literal[
     "contradiction",
     "removed-operation",
     "changed-operation",
+    "changed-code",
+    "changelog",
     "undocumented-operations",
     "empty-search",
     "unanswered-question",
@@ -55,6 +57,12 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     ),
     "changed-operation": KindOfFinding(
         "content-outdated", "medium", "freshness", "Operation changed after the page"
+    ),
+    "changed-code": KindOfFinding(
+        "content-outdated", "medium", "freshness", "Linked code changed after the page"
+    ),
+    "changelog": KindOfFinding(
+        "content-outdated", "medium", "freshness", "The changelog announces a change after the page"
     ),
     "placeholder": KindOfFinding("content-gap", "medium", "freshness", "Text is unfinished"),
     "review-due": KindOfFinding("content-outdated", "medium", "freshness", "Page is due for review"),

@@ -58,8 +58,8 @@ _EXAMPLES = ("localhost", "example.com", "example.org", "example.net")
 
 
 class LinkVisit(Struct, frozen=True):
-    """Result of a check. ``worked`` is None if the state of the link is unknown. ``allowed``: whether the
-    link may be checked at all."""
+    """Result of a check. ``worked``: whether the link works; None if that is unknown. ``allowed``: whether the link may
+    be checked."""
 
     worked: bool | None = None
     failure: FailureKind | None = None
@@ -170,8 +170,8 @@ def _is_online(
 def visit_hosts(
     fetcher: Fetcher, hosts: Mapping[str, Iterable[str]], sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, LinkVisit]:
-    """Request the URLs of the hosts, one at a time per host. URLs that there is no time for are left out of
-    the result. If a host may have refused a request, its result is unknown."""
+    """Request the URLs of the hosts, one at a time per host. URLs that couldn't be requested in time aren't in the
+    result. If a host may have refused a request, the result for the URL is unknown."""
     until = time.monotonic() + _ROUND_SECONDS
     visits: dict[str, LinkVisit] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -216,7 +216,7 @@ def _visit_host(
 
 
 def _read_robots(fetcher: Fetcher, origin: str) -> Any:
-    """Return a host's robots.txt rules. If they can't be read, return the result to use for all of the host's
+    """Return a host's robots.txt rules. If the file can't be read, return the result to use for all of the host's
     links."""
     try:
         answer = fetcher.fetch(f"{origin}/robots.txt", limits=_ROBOTS)

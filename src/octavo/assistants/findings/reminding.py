@@ -51,7 +51,7 @@ jobs.schedule("remindOfReviews", _EVERY, "remindOfReviews")
 
 @jobs.job("remindOwners", bound="one notification for each page of a space and each of its owners")
 def remind_owners(context: Context, organization_id: str, space_id: str) -> None:
-    """Notify the owners of all pages in a space that are due for a review. Each review is announced once."""
+    """Notify the owners of all pages in a space that are due for a review. Each owner is notified once per review."""
     with context.db.read() as tx:
         tree = load_view(tx, unrestricted(tx, main_state(tx, space_id))).every
         today = datetime.now(UTC).date()
@@ -92,8 +92,8 @@ def _remind(
 
 
 def _list_people(tx: Transaction, organization_id: str, owner: str) -> list[str]:
-    """Return the members that an owner field refers to: one member by email address, or all members of a team by its
-    title."""
+    """Return the members that an owner field refers to: one member by email address, or all members of a team by the
+    team's title."""
     user = find_user_by_email(tx, owner)
     if user is not None:
         member = find_membership(tx, organization_id, user.id)

@@ -20,7 +20,7 @@ from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
 from . import agent_settings_routes, store, styleguide_routes, topic_routes, wire
-from .editing import set_finding_status
+from .editing import ignore_on_page, restore_on_page, set_finding_status
 from .fixing import fix_findings
 from .health import measure_seen, without_hidden
 from .scanning import request_scan
@@ -34,6 +34,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SCANS = f"{_SITE}/scans"
 _FINDINGS = f"{_SITE}/findings"
 _FINDING = _FINDINGS + "/{siteFindingId}"
+_IGNORED = _FINDING + "/ignored-pages/{pageId}"
 _WEEK = 7 * 24 * 3600 * 1000
 _MOST_SCANS = 100
 
@@ -53,7 +54,7 @@ def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[
 
 @operation("startSiteScan", "POST", _SCANS, needs=Can.EDIT, status=202)
 def start_scan(call: Call, site: SiteAccess) -> wire.SiteScan:
-    """Start a scan of a site. If a scan is already pending, returns that one instead."""
+    """Start a scan of a site. If a scan is already pending, returns the pending scan."""
     with call.db.write() as tx:
         row = request_scan(tx, site)
     shown = wire.present_scan(call, site.organization_id, row)
@@ -123,8 +124,8 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
 
 @operation("listSiteFindings", "GET", _FINDINGS, needs=Can.VIEW)
 def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Listing[wire.SiteFinding]:
-    """List a site's findings in the spaces that you can see, newest first. The order `severity` lists the
-    most severe findings first, and `sources` lists those with the most pages first."""
+    """List a site's findings in the spaces that you can see, newest first. `orderBy` can be `severity` (most severe
+    first) or `sources` (most pages first)."""
     with call.db.read() as tx:
         found = store.list_findings(tx, site, query.filter, query.limit, query.page, query.order_by)
         items = wire.present_findings(call, tx, site.organization_id, found.rows)
@@ -154,8 +155,8 @@ def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.Site
 def update_finding(
     call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
 ) -> wire.SiteFinding:
-    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a
-    `canceled` one stays dismissed."""
+    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a `canceled`
+    finding stays dismissed."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         set_finding_status(tx, site, row, body.status)
@@ -164,11 +165,30 @@ def update_finding(
         )
 
 
+@operation("ignoreSiteFindingOnPage", "PUT", _IGNORED, needs=Can.EDIT, errors=(404, 409))
+def ignore(
+    call: Call, site: SiteAccess, site_finding_id: str, page_id: str, body: wire.IgnoreFinding
+) -> wire.SiteFinding:
+    """Ignore a finding on one of its pages. It stays open on the other pages, and later scans don't report it on this
+    page again. A finding that is ignored on all of its pages is `canceled`."""
+    with call.db.write() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        ignore_on_page(tx, site, row, page_id, body.reason)
+        return wire.present_finding(call, tx, site.organization_id, store.get_finding(tx, site, row.id))
+
+
+@operation("restoreSiteFindingOnPage", "DELETE", _IGNORED, needs=Can.EDIT, errors=(404,))
+def restore(call: Call, site: SiteAccess, site_finding_id: str, page_id: str) -> bool:
+    """Report a finding again on a page where it was ignored."""
+    with call.db.write() as tx:
+        return restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
+
+
 @operation("listPagesForSiteFinding", "GET", f"{_FINDING}/pages", needs=Can.VIEW, errors=(404,))
 def list_pages(
     call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
 ) -> Listing[wire.SiteFindingPage]:
-    """List the pages that a finding concerns."""
+    """List the pages that a finding concerns, including pages on which it is ignored."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         found = store.list_pages(tx, row.id, query.limit, query.page)

@@ -34,6 +34,7 @@ from .asked_elsewhere import match_records
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
+from .linked_code import follow_code
 from .outbound import list_urls
 from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
@@ -44,9 +45,9 @@ from .unanswered import find_unanswered
 _PAGES = 50
 """Number of pages to check between two writes."""
 _REST = 3
-"""Number of seconds that a scan rests for each second of checks, so that readers wait less for the interpreter."""
+"""Number of seconds that a scan pauses for each second of checks, so that requests wait less for the interpreter."""
 _LONGEST_REST = 0.05
-"""Maximum number of seconds to rest after one page."""
+"""Maximum number of seconds to pause after one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"
@@ -99,8 +100,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             _store_links(context, space_id, checked)
             with context.db.read() as tx:
                 view = load_view(tx, shown_state(tx, None, space_id))
+            code = follow_code(context, space_id, view, checked)
+            with context.db.read() as tx:
                 pages += sum(1 for _ in view.every.documents())
-                for each in gather_findings(tx, organization_id, view, checked):
+                for each in gather_findings(tx, organization_id, view, checked, code):
                     found.setdefault(each.key, each)
         except NotFound:
             continue
@@ -208,7 +211,7 @@ def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, 
 
 
 def _store_links(context: Context, space_id: str, checked: dict[str, CheckedPage]) -> None:
-    """Store external links for background checks, or delete them if the server doesn't check any."""
+    """Store external links for background checks, or delete them if background checks are turned off."""
     wanted = list_urls(checked.values()) if context.settings.check_links else {}
     with context.db.write() as tx:
         outbound_store.sync_links(tx, space_id, wanted)
@@ -240,12 +243,12 @@ def _check_pages(
 
 
 def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[str, Found]) -> None:
-    """Insert new findings, update known ones, and close those that weren't found again."""
+    """Insert new findings, update known findings, and close findings that weren't found again."""
     with context.db.read() as tx:
         known = store.read_findings(tx, site_id)
     new = [each for key, each in found.items() if key not in known]
     differing = {
-        known[key].id: (each, _next_status(known[key]))
+        known[key].id: (each, _next_status(known[key], each))
         for key, each in found.items()
         if key in known and _differs(known[key], each)
     }
@@ -271,22 +274,26 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
         store.update_scan(tx, scan_id, **counts)
 
 
-def _next_status(row: StoredFinding) -> FindingStatus:
+def _next_status(row: StoredFinding, found: Found) -> FindingStatus:
     """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed one stays
-    dismissed."""
+    dismissed. A finding that is ignored on some pages is open as long as it also concerns other pages."""
+    if row.ignored:
+        return "canceled" if row.ignored.issuperset(found.pages) else "open"
     return "open" if row.status == "done" else row.status
 
 
 def _differs(row: StoredFinding, found: Found) -> bool:
     columns = store.columns_of(found)
     stored = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
-    return row.status != _next_status(row) or row.digest != stored
+    return row.status != _next_status(row, found) or row.digest != stored
 
 
 def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:
     known = store.read_findings(tx, site_id)
     open_ = [
-        OpenFinding(key, each.kind, each.severity, each.pages)
+        OpenFinding(
+            key, each.kind, each.severity, tuple(id for id in each.pages if id not in known[key].ignored)
+        )
         for key, each in found.items()
         if key in known and known[key].status == "open"
     ]

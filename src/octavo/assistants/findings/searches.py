@@ -18,12 +18,11 @@ from .types import Evidence, Found
 
 _DAYS = 30
 _LEAST, _VISITORS = 5, 3
-"""Minimum number of searches for a query, and minimum number of visitors who searched for it. A query that
-only one person used may be personal."""
+"""Minimum number of searches for a query, and of visitors who searched for it. A query that only one person used may
+contain personal data."""
 _MOST = 50
 _STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
-"""Values that a finding's number of searches is rounded down to, so that not every search updates the
-finding."""
+"""Values to which a finding's number of searches is rounded down, so that not every search updates the finding."""
 
 
 def find_empty_searches(

@@ -15,11 +15,12 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.accounts import like_part
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
 
 from .kinds import KINDS, SEVERITIES, Area, FindingKind, FindingStatus, FindingType, Severity
-from .types import Evidence, Fixing, Found, OpenFinding
+from .types import Evidence, Fixing, Found, Ignored, OpenFinding
 
 ScanStatus = Literal["pending", "running", "done", "failed"]
 ScanCause = Literal["manual", "schedule", "change"]
@@ -68,7 +69,8 @@ class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
     change requests created for it. ``url``: the external link that it is about. ``question_id``: the visitor
     question that is evidence for it. ``topic_id``: the topic of that question. ``records``: the number of
-    records that are evidence for it. ``views``: the number of views of its pages in the 30 days before the scan."""
+    records that are evidence for it. ``ignored``: the number of pages on which it is ignored. ``views``: the number
+    of views of its pages in the 30 days before the scan."""
 
     id: str
     site_id: str
@@ -88,6 +90,7 @@ class FindingRow(Struct, frozen=True):
     question_id: str | None
     topic_id: str | None
     records: int
+    ignored: int
     created_at: int
     updated_at: int
 
@@ -105,6 +108,7 @@ _SCAN = ", ".join(f"s.{name}" for name in ScanRow.__struct_fields__)
 _ELSEWHERE = {
     "topic_id": "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)",
     "records": "(SELECT count(*) FROM site_finding_records r WHERE r.finding_id = f.id)",
+    "ignored": "(SELECT count(*) FROM site_finding_ignored i WHERE i.finding_id = f.id)",
 }
 """Columns of findings that are read from other tables."""
 _FINDING = ", ".join(_ELSEWHERE.get(name, f"f.{name}") for name in FindingRow.__struct_fields__)
@@ -176,8 +180,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
-    don't exist."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic. No scan has a
+    topic, so the result is then empty."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,
@@ -194,7 +198,7 @@ def list_scans(
 
 
 def list_latest_scans(tx: Transaction, site_id: str, limit: int) -> list[ScanRow]:
-    """Return the latest scans that are done, oldest first."""
+    """Return the latest completed scans, oldest first."""
     rows = tx.all(
         f"""SELECT {_SCAN} FROM site_scans s WHERE s.site_id = :site AND s.status = 'done'
             ORDER BY s.id DESC LIMIT :limit""",
@@ -276,8 +280,13 @@ def delete_checks(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> No
 # --- findings ---------------------------------------------------------------------------------------------
 
 
+_EVIDENCE_TEXT = """replace(replace(replace(f.evidence, '"page":', ''), '"quote":', ''), '"message":', '')"""
+"""The evidence of ``site_findings f`` without the names of its fields."""
+
+
 class FindingFilter(Struct, frozen=True, kw_only=True):
-    """Filter for lists and statistics. ``page``: the ID of a page that the findings concern."""
+    """Filter for lists and statistics. ``page``: the ID of a page that the findings concern; if the status is
+    ``open``, without those that are ignored on it. ``text``: text in the title or the evidence."""
 
     status: FindingStatus | None = None
     types: Sequence[FindingType] = ()
@@ -288,13 +297,14 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     updated_before: int | None = None
     space: str | None = None
     page: str | None = None
+    text: str | None = None
     change: str | None = None
     question: str | None = None
     topic: str | None = None
     from_questions: bool = False
     connections: Sequence[str] = ()
-    """Connections of sources. A finding with a record of one of them matches, and with ``from_questions`` also one
-    with a question."""
+    """IDs of connections to sources. Findings with a record from one of them match. With ``from_questions``, findings
+    with a question match too."""
 
     def where(self) -> tuple[str, _Parameters]:
         """Return SQL conditions on ``site_findings f``, with their parameters."""
@@ -326,6 +336,16 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
                 "f.id IN (SELECT finding_id FROM site_finding_pages WHERE page_id = :of_page)",
                 of_page=self.page,
             )
+            if self.status == "open":
+                add(
+                    """NOT EXISTS (SELECT 1 FROM site_finding_ignored i
+                         WHERE i.finding_id = f.id AND i.page_id = :of_page)"""
+                )
+        if self.text is not None:
+            add(
+                f"(lower(f.title) LIKE :of_text ESCAPE '!' OR lower({_EVIDENCE_TEXT}) LIKE :of_text ESCAPE '!')",
+                of_text=like_part(self.text),
+            )
         if self.change is not None:
             add(
                 "f.id IN (SELECT finding_id FROM site_finding_changes WHERE change_id = :of_change)",
@@ -351,9 +371,8 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
 
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
-    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a
-    whole quote visitors, who may have written about any page, so only callers who can see all spaces and pages
-    get them."""
+    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole quote
+    visitors, who may have written about any page, so they are only for callers who can see all spaces and pages."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
@@ -409,15 +428,53 @@ def list_findings(
 
 
 def map_pages(tx: Transaction, finding_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the pages that each of these findings concerns."""
+    """Return the pages that each of these findings concerns, except pages on which it is ignored."""
     found: dict[str, list[str]] = {id: [] for id in finding_ids}
     for id, page_id in tx.all(
         f"""SELECT p.finding_id, p.page_id FROM {tx.given("findings", "id")} AS g
-            JOIN site_finding_pages p ON p.finding_id = g.id""",
+            JOIN site_finding_pages p ON p.finding_id = g.id WHERE {_NOT_IGNORED}""",
         findings=json_list(finding_ids),
     ):
         found[id].append(page_id)
     return found
+
+
+_NOT_IGNORED = """NOT EXISTS (SELECT 1 FROM site_finding_ignored i
+    WHERE i.finding_id = p.finding_id AND i.page_id = p.page_id)"""
+"""Condition on ``site_finding_pages p``."""
+
+
+def map_ignored(tx: Transaction, finding_ids: Sequence[str]) -> dict[tuple[str, str], Ignored]:
+    """Return the pages on which these findings are ignored, by finding and page."""
+    rows = tx.all(
+        f"""SELECT i.finding_id, i.page_id, i.reason, i.created_at FROM {tx.given("findings", "id")} AS g
+            JOIN site_finding_ignored i ON i.finding_id = g.id""",
+        findings=json_list(finding_ids),
+    )
+    return {(id, page_id): Ignored(reason, at) for id, page_id, reason, at in rows}
+
+
+def put_ignored(tx: Transaction, finding_id: str, page_id: str, reason: str) -> None:
+    """Record that a finding is ignored on a page, or change the reason."""
+    tx.run(
+        """INSERT INTO site_finding_ignored (finding_id, page_id, reason, created_at)
+           VALUES (:finding, :page, :reason, :at)
+           ON CONFLICT (finding_id, page_id) DO UPDATE SET reason = excluded.reason""",
+        finding=finding_id,
+        page=page_id,
+        reason=reason,
+        at=now(),
+    )
+
+
+def delete_ignored(tx: Transaction, finding_id: str, page_id: str | None = None) -> int:
+    """End ignoring a finding on a page, or on all of its pages. Return the number of these pages."""
+    return tx.run(
+        "DELETE FROM site_finding_ignored WHERE finding_id = :finding"
+        + (" AND page_id = :page" if page_id is not None else ""),
+        finding=finding_id,
+        page=page_id,
+    )
 
 
 def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
@@ -444,8 +501,8 @@ def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> i
 
 
 def list_changes_by(tx: Transaction, site: SiteAccess, agent: str, since: int) -> list[tuple[str, str]]:
-    """Return the spaces and IDs of the change requests that an agent created for findings that the caller can
-    see, newest first, without those that were undone."""
+    """Return the spaces and IDs of the change requests that an agent created for findings that the caller can see,
+    newest first, except change requests that were undone."""
     source, seen = _seen(tx, site)
     rows = tx.all(
         f"""SELECT DISTINCT c.space_id, c.id FROM site_finding_changes l JOIN change_requests c ON c.id = l.change_id
@@ -567,6 +624,14 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     return _finding(row)
 
 
+def list_page_ids(tx: Transaction, finding_id: str) -> list[str]:
+    """Return the IDs of all pages that a finding concerns."""
+    return [
+        row[0]
+        for row in tx.all("SELECT page_id FROM site_finding_pages WHERE finding_id = :id", id=finding_id)
+    ]
+
+
 def list_pages(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
     """Return the IDs of the pages that a finding concerns."""
     return _list_of(tx, "site_finding_pages", "page_id", finding_id, limit, page)
@@ -585,7 +650,7 @@ def list_record_ids(tx: Transaction, finding_id: str, limit: int, page: str | No
 def _list_of(
     tx: Transaction, table: str, column: str, finding_id: str, limit: int, page: str | None
 ) -> Slice[str]:
-    """Return the values of a column in a finding's rows of a table, in order."""
+    """Return the sorted values of a column in the rows of a table that belong to a finding."""
     return list_page(
         tx,
         limit,
@@ -644,11 +709,13 @@ def link_change(tx: Transaction, finding_id: str, change_id: str) -> None:
 
 
 class StoredFinding(Struct, frozen=True):
-    """Fields of a stored finding to compare with the results of a scan."""
+    """Fields of a stored finding to compare with the results of a scan. ``ignored``: the pages on which it is
+    ignored."""
 
     id: str
     status: FindingStatus
     digest: tuple[str | None, ...]
+    ignored: frozenset[str] = frozenset()
 
 
 def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
@@ -657,7 +724,17 @@ def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
         "SELECT key, id, status, title, severity, evidence, fixing, space_id FROM site_findings WHERE site_id = :site",
         site=site_id,
     )
-    return {key: StoredFinding(id, status, tuple(rest)) for key, id, status, *rest in rows}
+    ignored: dict[str, set[str]] = {}
+    for id, page_id in tx.all(
+        """SELECT i.finding_id, i.page_id FROM site_finding_ignored i JOIN site_findings f ON f.id = i.finding_id
+           WHERE f.site_id = :site""",
+        site=site_id,
+    ):
+        ignored.setdefault(id, set()).add(page_id)
+    return {
+        key: StoredFinding(id, status, tuple(rest), frozenset(ignored.get(id, ())))
+        for key, id, status, *rest in rows
+    }
 
 
 def columns_of(found: Found) -> dict[str, str | None]:
@@ -738,9 +815,9 @@ def rank_findings(tx: Transaction, site_id: str, days: Mapping[str, int], views:
     found: dict[str, tuple[int, int]] = {}
     stored: dict[str, tuple[int, int]] = {}
     for id, key, seen, priority, page_id in tx.all(
-        """SELECT f.id, f.key, f.views, f.priority, p.page_id
+        f"""SELECT f.id, f.key, f.views, f.priority, p.page_id
            FROM site_findings f JOIN site_finding_pages p ON p.finding_id = f.id
-           WHERE f.site_id = :site AND f.status = 'open'""",
+           WHERE f.site_id = :site AND f.status = 'open' AND {_NOT_IGNORED}""",
         site=site_id,
     ):
         stored[id] = seen, priority

@@ -55,8 +55,8 @@ class _Rule(Struct, frozen=True):
 
 
 def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
-    """Return the YAML files in a base64-encoded .zip archive; its other files are returned as skipped. Raises
-    BadRequest if the archive can't be read or is too large."""
+    """Return the YAML files in a base64-encoded .zip archive, and the paths of all other files, which are skipped.
+    Raises BadRequest if the archive can't be read or is too large."""
     # Loaded only when needed, because it is slow to load.
     from octavo.interchange.readers.opening import open_archive
 
@@ -95,8 +95,8 @@ def _is_yaml(path: str) -> bool:
 def import_rules(
     context: Context, site: SiteAccess, files: Sequence[StyleRuleFile]
 ) -> list[ImportedStyleRule]:
-    """Add rules to a site's style guide, and replace those with the same file name. Return the result for
-    each file, in order. A file that isn't a rule, or contains a rule that can't be checked, has no effect."""
+    """Add rules to a site's style guide, and replace rules with the same file name. Return the result for each file, in
+    order. A file that isn't a rule, or contains a rule that can't be checked, has no effect."""
     with context.db.read() as tx:
         guide = space_access(tx, site.actor, Can.EDIT, require_styleguide(tx, site).id)
     results, rules = _read_files(files)

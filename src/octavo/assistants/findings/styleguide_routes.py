@@ -69,8 +69,8 @@ def list_styleguides(call: Call, org: OrgAccess) -> wire.OrganizationStyleguides
 
 @operation("createSiteStyleguideById", "POST", f"{_SITE}/styleguide", needs=Can.ADMIN, errors=(404,))
 def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = None) -> Space:
-    """Create a site's style guide: a space whose pages are writing rules. If the site already has one,
-    returns it. `template` is a rule package to start from."""
+    """Create a site's style guide: a space whose pages are writing rules. If the site already has a style guide,
+    returns it. `template`: the rule package to start from."""
     space_id = create_styleguide(call.context, site, body.template if body is not None else None)
     with call.db.read() as tx:
         access = space_access(tx, site.actor, Can.VIEW, space_id)
@@ -88,9 +88,9 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
 def check(
     call: Call, site: SiteAccess, query: wire.TextCheckQuery, body: wire.CheckSiteTexts
 ) -> wire.TextFindings:
-    """Check unsaved texts against a site's style guide, and for placeholders. Nothing is stored. Rules that
-    compare parts of a page, such as two spellings of a word, apply only with `wholePage`, and then no other
-    rules do. Rules whose findings on the `page` were dismissed don't apply."""
+    """Check unsaved text against a site's style guide, and for placeholders. Nothing is stored. With `wholePage`, only
+    rules that compare parts of a page apply, such as those for two spellings of a word; otherwise, only the other rules
+    apply. Rules whose findings on the `page` were dismissed don't apply."""
     if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
         raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
@@ -109,8 +109,8 @@ def check(
     errors=(400, 404),
 )
 def create_run(call: Call, site: SiteAccess, body: wire.CreateStyleguideRun) -> wire.StartedStyleguideRun:
-    """Check up to three spaces of a site against its style guide. Each space with something to fix gets a
-    draft change request, or keeps the one from an earlier check. Requires the editor role in these spaces."""
+    """Check up to three spaces of a site against its style guide. Each space with findings that can be fixed gets a
+    draft change request, or keeps the draft from an earlier check. Requires the editor role in these spaces."""
     run, changes = run_styleguide(call.context, site, body.spaces)
     with call.db.read() as tx:
         people = present_people(call, tx, [run.created_by])

@@ -63,8 +63,8 @@ def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Sl
 def link_change(
     tx: Transaction, run_id: str, space_id: str, change_id: str, changed_pages: int | None = None
 ) -> None:
-    """Record the change request that a check created for a space, with the number of pages that it changed, or
-    kept from an earlier check."""
+    """Record the change request that a check created for a space, or kept from an earlier check, with the number of
+    pages that it changed."""
     tx.run(
         """INSERT INTO styleguide_run_changes (run_id, space_id, change_id, changed_pages)
            VALUES (:run, :space, :change, :pages) ON CONFLICT DO NOTHING""",
@@ -100,7 +100,7 @@ def list_runs_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[str
 
 
 def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None:
-    """Return the change request from an earlier check, if it is a draft or open."""
+    """Return the change request from an earlier check if it is a draft or open."""
     found: str | None = tx.value(
         """SELECT c.id FROM styleguide_run_changes l JOIN styleguide_runs r ON r.id = l.run_id
              JOIN change_requests c ON c.id = l.change_id

@@ -22,7 +22,7 @@ from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 MAX_TEXTS = 2_000
 MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
-"""Maximum total number of characters in the texts in a check."""
+"""Maximum total number of characters of text in a check."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -53,29 +53,29 @@ class CreateStyleguide(Struct):
 
 
 class WrittenText(Struct):
-    """Text of a paragraph or heading. Each character of code in it is replaced with a backtick, so that no
-    rule matches code."""
+    """Text of a paragraph or heading. Each character of inline code is replaced with a backtick, so that no rule
+    matches code."""
 
     text: Annotated[str, Meta(max_length=MAX_TEXT)]
     heading: bool = False
 
 
 class TextCheckQuery(Struct):
-    """Query parameters for checks of texts. ``page``: the ID of the page that they are on."""
+    """Query parameters for checks of text. ``page``: the ID of the page that contains the text."""
 
     page: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class CheckSiteTexts(Struct, rename="camel"):
-    """Texts to check. ``wholePage``: whether they are all texts of a page, so that only rules that compare parts
-    of a page apply."""
+    """Text to check, in parts. ``wholePage``: whether these are all parts of a page, so that only rules that compare
+    parts of a page apply."""
 
     texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
     whole_page: bool = False
 
 
 class TextReplacement(Struct):
-    """Text that replaces a range of another text, in UTF-16 code units."""
+    """Replacement for a range of text, in UTF-16 code units."""
 
     start: int
     end: int
@@ -97,7 +97,7 @@ class TextFinding(Struct, kw_only=True):
 
 
 class TextFindings(Struct, rename="camel"):
-    """Findings in texts. ``comparesPage``: whether the style guide has rules that compare parts of a page."""
+    """Findings in unsaved text. ``comparesPage``: whether the style guide has rules that compare parts of a page."""
 
     findings: list[TextFinding]
     compares_page: bool
@@ -135,7 +135,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Check that was started. ``changeRequests``: a change request for each space with something to fix."""
+    """Check that was started. ``changeRequests``: a change request for each space with findings that can be fixed."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]
@@ -169,7 +169,7 @@ def present_text_finding(fault: TextFault, text: str) -> TextFinding:
 
 
 def _count_units(text: str, end: int) -> int:
-    """Return the number of UTF-16 code units, which browsers count in, up to a position in a text."""
+    """Return the number of UTF-16 code units before a position in a passage. Browsers use these units."""
     return end + sum(letter > "\uffff" for letter in text[:end])
 
 

@@ -1,9 +1,8 @@
 """Style guides: spaces whose pages are rules, the packages they can start from, and checks of spaces against
 them.
 
-A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is
-the name of the rule, and the first paragraph gives the reason for it. All other pages are only for people to
-read."""
+A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is the name
+of the rule, and the first paragraph gives the reason for it. All other pages are only for readers."""
 
 from __future__ import annotations
 
@@ -207,9 +206,9 @@ def run_styleguide(
     """Check spaces of a site against its style guide, and create a draft change request with the fixes for
     each space.
 
-    If a space has an unmerged change request from an earlier check, it keeps that one. A space without
-    anything to fix gets none. Raises NotFound if the site has no style guide, or if a space isn't one of the
-    site's content spaces."""
+    If a space has an unmerged change request from an earlier check, it keeps that change request. A space without such
+    findings doesn't get a change request. Raises NotFound if the site has no style guide, or if a space isn't one of
+    the site's content spaces."""
     wanted = list(dict.fromkeys(space_ids))
     with context.db.write() as tx:
         guide = require_styleguide(tx, site)

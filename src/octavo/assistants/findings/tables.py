@@ -15,6 +15,7 @@ _AGAIN = "are found again by scans of another server"
 
 declare(
     Table(name="page_checks", of_space="space_id IN {spaces}", many=True, derived=True),
+    Table(name="linked_code", of_space="space_id IN {spaces}", many=True, derived=True, long=("path",)),
     Table(
         name="site_scans",
         stays=_AGAIN,
@@ -44,6 +45,12 @@ declare(
         long=("url",),
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
+    Table(
+        name="site_finding_ignored",
+        stays=_AGAIN,
+        columns=(row("page_id", "page_versions.page_id"),),
+        long=("reason",),
+    ),
     Table(name="site_finding_changes", stays=_AGAIN),
     Table(name="site_finding_records", stays=_AGAIN),
     Table(

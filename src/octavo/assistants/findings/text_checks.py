@@ -1,4 +1,4 @@
-"""Check unsaved texts against a site's style guide, and for placeholders."""
+"""Check unsaved text against a site's style guide, and for placeholders."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _rules: OwnCache[list[StyleRule]] = OwnCache("style guides", 4)
 
 
 class TextFault(Struct, frozen=True):
-    """Problem in an unsaved text. ``text``: the index of the text. ``start`` and ``end``: the range of the
-    problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the correction;
-    None if a person must decide."""
+    """Problem in unsaved text. ``text``: the index of the part. ``start`` and ``end``: the range of the problem, in
+    characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the correction; None if a person must
+    decide."""
 
     text: int
     start: int
@@ -48,7 +48,7 @@ class TextFault(Struct, frozen=True):
 
 
 class CheckedTexts(NamedTuple):
-    """Problems in texts. ``compares``: whether the style guide has rules that compare parts of a page."""
+    """Problems in unsaved text. ``compares``: whether the style guide has rules that compare parts of a page."""
 
     faults: list[TextFault]
     compares: bool
@@ -57,9 +57,9 @@ class CheckedTexts(NamedTuple):
 def check_texts(
     tx: Transaction, site: SiteAccess, texts: Sequence[StyledText], page_id: str | None, *, whole_page: bool
 ) -> CheckedTexts:
-    """Return the problems in texts, except those found by rules whose findings on the page were dismissed.
-    ``whole_page``: whether to apply only rules that compare parts of a page, or only the other ones. Raises
-    NotFound if the site has no style guide."""
+    """Return the problems in the text, except those found by rules whose findings on the page were dismissed.
+    ``whole_page``: whether to apply only rules that compare parts of a page, or only the other rules. Raises NotFound
+    if the site has no style guide."""
     rules = _load_rules(tx, require_styleguide(tx, site).id)
     dismissed = _list_dismissed(tx, site, page_id) if page_id is not None else set()
     rules = [rule for rule in rules if rule.name not in dismissed]

@@ -36,8 +36,8 @@ def get_topic(call: Call, site: SiteAccess, site_topic_id: str) -> topic_wire.Si
 def update_topic(
     call: Call, site: SiteAccess, site_topic_id: str, body: topic_wire.UpdateSiteTopic
 ) -> topic_wire.SiteTopic:
-    """Set whether findings of a topic can become change requests. Octavo stores this setting for agents that
-    follow it, and never creates change requests for questions on its own."""
+    """Set whether findings of a topic can become change requests. Octavo stores this setting for agents that use it,
+    but never creates change requests for questions on its own."""
     with call.db.write() as tx:
         topics.set_change_requests(tx, site, site_topic_id, body.usage_settings.change_requests)
         return topic_wire.present_topic(call, site.organization_id, topics.get_topic(tx, site, site_topic_id))
@@ -45,6 +45,6 @@ def update_topic(
 
 @operation("deleteSiteTopicFindings", "DELETE", f"{_TOPIC}/findings", needs=Can.EDIT)
 def delete_findings(call: Call, site: SiteAccess, site_topic_id: str) -> bool:
-    """Delete the findings of a topic. The next scan adds the ones that still apply again."""
+    """Delete the findings of a topic. The next scan restores findings that still apply."""
     with call.db.write() as tx:
         return topics.delete_findings(tx, site, site_topic_id)

@@ -15,7 +15,7 @@ MAX_EVIDENCE = 20
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a problem: words on a page, and what is wrong with them."""
+    """Evidence of a problem: words on a page, and the problem with these words."""
 
     page: str
     quote: str
@@ -41,10 +41,17 @@ class OpenFinding(NamedTuple):
     pages: tuple[str, ...]
 
 
+class Ignored(Struct, frozen=True):
+    """Page on which a finding is ignored. ``created_at``: the time in milliseconds."""
+
+    reason: str
+    created_at: int
+
+
 class Found(Struct, frozen=True):
-    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link
-    that doesn't work. ``question``: the visitor question that is evidence for it. ``days``: how long the page
-    has had no review; 1 for other problems."""
+    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link that doesn't
+    work. ``question``: the visitor question that is evidence for it. ``days``: the number of days that a review is
+    overdue; 1 for other problems."""
 
     key: str
     kind: FindingKind

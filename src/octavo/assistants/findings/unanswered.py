@@ -22,9 +22,9 @@ from .kinds import KINDS, Severity
 from .types import Evidence, Found
 
 _RECENT_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds after which a question that isn't repeated stops being a finding."""
+"""Milliseconds after which a question that no one repeats is no longer a finding."""
 _MOST = 200
-"""Maximum number of questions that a scan searches for: the most frequent ones."""
+"""Maximum number of questions that a scan searches for. The most frequent questions are used."""
 _OFTEN, _VERY_OFTEN = 3, 10
 """Number of times a question must be asked for its finding to have medium or high severity."""
 

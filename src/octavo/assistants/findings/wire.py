@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ from octavo.kit.texts import pattern
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
-from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus
+from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus, map_ignored
 
 
 class ScanFindings(Struct):
@@ -74,8 +74,8 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, and ``views``: Octavo
-    extensions."""
+    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, ``views``, and ``ignoredPages``:
+    Octavo extensions."""
 
     id: str
     scan: str
@@ -97,19 +97,36 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     area: Area
     evidence: list[FindingEvidence]
     views: int
+    ignored_pages: int
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
     outbound_link: OutboundLink | UnsetType = UNSET
 
 
+class IgnoredOnPage(Struct, rename="camel"):
+    """Why and since when a finding is ignored on a page."""
+
+    reason: str
+    created_at: str
+
+
 class SiteFindingPage(Struct, rename="camel", kw_only=True):
+    """Page that a finding concerns. ``ignored``: set if it is ignored on the page; an Octavo extension."""
+
     space_id: str
     page: ChangedPage
+    ignored: IgnoredOnPage | UnsetType = UNSET
     object: Literal["site-finding-page"] = "site-finding-page"
 
 
 class UpdateSiteFinding(Struct):
     status: FindingStatus
+
+
+class IgnoreFinding(Struct):
+    """Reason to ignore a finding on a page."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 class FixFindings(Struct):
@@ -141,7 +158,7 @@ Source = Annotated[
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """Query parameters for finding counts. ``kind``, ``space``, ``page``, and ``changeRequest``: Octavo
+    """Query parameters for finding counts. ``kind``, ``space``, ``page``, ``search``, and ``changeRequest``: Octavo
     extensions."""
 
     topic: str | None = None
@@ -156,6 +173,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
     kind: list[FindingKind] = []
     space: str | None = None
     page_id: str | None = None
+    search: Annotated[str, Meta(max_length=200)] | None = None
     change_request: str | None = None
 
     @property
@@ -170,6 +188,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             updated_before=_milliseconds(self.updated_before),
             space=self.space,
             page=self.page_id,
+            text=self.search or None,
             change=self.change_request,
             question=self.question,
             from_questions="questions" in self.source,
@@ -289,21 +308,25 @@ def present_findings(
 ) -> list[SiteFinding]:
     pages = _Pages(tx)
     links = read_links(tx, [row.url for row in rows if row.url is not None])
-    return [_present(to, pages, links, organization_id, row) for row in rows]
+    ignored = map_ignored(tx, [row.id for row in rows if row.ignored])
+    return [_present(to, pages, links, ignored, organization_id, row) for row in rows]
 
 
 def _present(
     to: Recipient,
     pages: _Pages,
     links: Mapping[tuple[str, str], OutboundLinkRow],
+    ignored: Container[tuple[str, str]],
     organization_id: str,
     row: FindingRow,
 ) -> SiteFinding:
+    # The evidence of an open finding is what there is to do. That of a dismissed one shows what is ignored.
+    counted = [each for each in row.evidence if (row.id, each.page) not in ignored] or row.evidence
     evidence = [
         FindingEvidence(
             quote=each.quote, message=each.message, page=pages.find(row.space_id, each.page) or UNSET
         )
-        for each in row.evidence
+        for each in counted
     ]
     return SiteFinding(
         id=row.id,
@@ -326,6 +349,7 @@ def _present(
         area=row.area,
         evidence=evidence,
         views=row.views,
+        ignored_pages=row.ignored,
         space=row.space_id or UNSET,
         outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
         if row.url is not None
@@ -360,7 +384,14 @@ def _describe(evidence: Sequence[FindingEvidence]) -> Raw:
 def present_page(tx: Transaction, row: FindingRow, page_id: str) -> SiteFindingPage | None:
     """Return a page that a finding concerns, or None if it was deleted."""
     page = _Pages(tx).find(row.space_id, page_id)
-    return SiteFindingPage(space_id=row.space_id or "", page=page) if page is not None else None
+    if page is None:
+        return None
+    ignored = map_ignored(tx, [row.id]).get((row.id, page_id))
+    return SiteFindingPage(
+        space_id=row.space_id or "",
+        page=page,
+        ignored=IgnoredOnPage(ignored.reason, iso(ignored.created_at)) if ignored is not None else UNSET,
+    )
 
 
 _WEEK = 7 * 24 * 3600 * 1000

@@ -1,5 +1,4 @@
-"""Language models: the only code that calls them, an organization's instructions to them, and the log of all
-calls.
+"""Language models: calls to them, an organization's instructions, and the call log. No other code calls a model.
 
 No feature requires a model. Callers use ``find_model`` and work without a model if it returns None."""
 

@@ -1,8 +1,8 @@
-"""Text embeddings: texts with similar meanings have vectors in similar directions, even if their words
-differ.
+"""Text embeddings: vectors that point in similar directions for text with a similar meaning, even if the words are
+different.
 
-Each vector is cached by text and model within an organization, so that nothing is requested twice, and
-response times reveal nothing about other organizations. Missing vectors are requested again."""
+Each vector is cached by text and model within an organization, so that nothing is requested twice, and response times
+reveal nothing about other organizations. Vectors that are no longer cached are requested again."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .accounting import CHARACTERS, Account
 from .provider import ModelFailed, ModelProvider, TokenUsage
 
 BATCH = 64
-"""Maximum number of texts per call."""
+"""Maximum number of passages per call."""
 _TEXT = 8000
-"""Number of characters of a text to send; the rest is ignored."""
+"""Number of characters of a passage to send; the rest is ignored."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""
@@ -48,10 +48,10 @@ class Embedder(Struct, frozen=True):
         return self.provider.model
 
     def embed(self, purpose: str, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in
-        batches and cached immediately, so that a retry after a failure requests only the rest. Raises
-        ModelFailed if the provider returns no usable vectors, TooManyRequests if the organization's budget is
-        spent, and DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
+        """Return a vector for each passage. Passages must not be empty. Vectors that aren't cached are requested in
+        batches and cached immediately, so that a retry after a failure requests only the rest. Raises ModelFailed if
+        the provider returns no usable vectors, TooManyRequests if the organization's budget is spent, and
+        DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
         sent = [mask_secrets(text[:_TEXT]) for text in texts]
         keys = [self._key(text) for text in sent]
         by_key = dict(zip(keys, sent, strict=True))

@@ -1,7 +1,7 @@
 """Client for a language model provider, using OpenAI's HTTP API for chat completions and embeddings.
 
-Every failure (an error, a timeout, text that isn't an answer, an error with status 200, or a truncated
-answer) raises ModelFailed. Transient failures are retried until part of an answer has arrived."""
+Every failure (an error, a timeout, unusable output, an error with status 200, or a truncated answer) raises
+ModelFailed. Transient failures are retried until part of an answer has arrived."""
 
 from __future__ import annotations
 
@@ -111,9 +111,8 @@ class ModelProvider(Struct, frozen=True):
                 _wait_after(error, attempt, until)
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
-        """Return a vector of length 1 for each text, all with the same number of dimensions, and set
-        ``usage``. Raises ModelFailed if there are no usable vectors, and DeadlineExceeded if there is no time
-        left."""
+        """Return a vector of length 1 for each passage, all with the same number of dimensions, and set ``usage``.
+        Raises ModelFailed if there are no usable vectors, and DeadlineExceeded if there is no time left."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0
@@ -183,7 +182,7 @@ class ModelProvider(Struct, frozen=True):
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
-        """Return the text of an answer, or of a piece of one, and the finish reason if it is the last piece."""
+        """Return the text of an answer or a piece of an answer, and the finish reason if it is the last piece."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
@@ -231,7 +230,7 @@ class ModelProvider(Struct, frozen=True):
 
 
 def _explain(body: bytes) -> str:
-    """Return the message of an error in OpenAI's format, or else the whole body."""
+    """Return the message of an error in OpenAI's format; the whole body in other formats."""
     try:
         error = msgspec.json.decode(body)["error"]
         found = error if isinstance(error, str) else error["message"]
@@ -258,7 +257,7 @@ def _normalize_vector(given: object) -> list[float]:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("an embedding is zero, or contains numbers that aren't finite", may_pass=True)
+        raise ModelFailed("an embedding contains only zeros, or numbers that aren't finite", may_pass=True)
     return [number / length for number in numbers]
 
 

@@ -9,7 +9,7 @@ from octavo.kit.work import jobs
 from . import store
 
 MAX_VECTORS = 100_000
-"""Maximum number of vectors to keep: the most recently used ones."""
+"""Maximum number of vectors to keep. The most recently used vectors are kept."""
 _VECTOR_DAYS = 30
 """Days to keep an unused vector."""
 

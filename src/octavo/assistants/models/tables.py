@@ -18,6 +18,6 @@ declare(
         columns=(person("user_id"),),
         values={"status": ("ok", "failed", "abandoned")},
     ),
-    # Missing vectors are requested again.
+    # Vectors that are no longer cached are requested again.
     Table(name="embeddings", derived=True),
 )

@@ -1,4 +1,4 @@
-"""SQL conditions for lists of questions and answers: the caller's filter, and what the caller can see."""
+"""SQL conditions for lists of questions and answers: the caller's filter and access."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ _HELPFUL: dict[Helpfulness, str] = {
 
 
 def helpfulness_of(rating: int | None, answered: Resolution) -> Helpfulness:
-    """Return the helpfulness of an answer, based on the reader's rating, or else on whether it answered the
-    question."""
+    """Return the helpfulness of an answer, based on the reader's rating if there is one, and otherwise on whether the
+    answer resolved the question."""
     if rating is not None:
         return "high" if rating > 0 else "low"
     by_answer: dict[Resolution, Helpfulness] = {"no": "low", "partially": "medium", "yes": "high"}

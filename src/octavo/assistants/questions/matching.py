@@ -1,4 +1,4 @@
-"""Match questions that ask the same thing in different words, and classify them, without a model.
+"""Match questions that ask the same thing in different words, and classify questions, without a model.
 
 Two questions are the same if they share most of their significant words, in any order and form. If the same
 page answers both, fewer shared words are enough. This module does no I/O."""
@@ -60,8 +60,8 @@ def words_of(question: str) -> frozenset[str]:
 
 
 def wording_of(question: str) -> str:
-    """Return a key that is equal for questions with the same significant words. If a question has none, its
-    text is the key."""
+    """Return a key that is the same for questions with the same significant words. If a question has no significant
+    words, its text is the key."""
     words = words_of(question)
     key = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
@@ -103,8 +103,8 @@ def classify(question: str) -> QuestionType:
 
 
 def judge_relevance(question: str, answered: Resolution) -> Relevance:
-    """Return the relevance of a question. Without a model, no question is `off-topic`, because a question
-    about something that the documentation doesn't mention can be the most relevant one."""
+    """Return the relevance of a question. Without a model, no question is `off-topic`, because a question about
+    something that the documentation doesn't mention can be the most relevant question."""
     if answered == "no" and _LINK.search(question):
         return "spam"
     return "relevant" if stems(question) else "unclear"

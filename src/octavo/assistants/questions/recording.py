@@ -36,12 +36,12 @@ from .store import SiteAnswerRow
 from .types import AnswerPage, Asked, Resolution
 
 MAX_ANSWERS = 100_000
-"""Maximum number of answers to keep per site: the latest ones."""
+"""Maximum number of answers to keep per site. The latest answers are kept."""
 _MAX_TEXT = 256
 """Maximum number of characters of a question to show in lists."""
 _MAX_RAW = 2048
 _SHARING = 200
-"""Maximum number of earlier questions sharing a word that a new question is compared with."""
+"""Maximum number of earlier questions with a common word to compare with a new question."""
 _CANDIDATES = 20
 _CHUNK = 1000
 _UNKNOWN = "und"
@@ -57,8 +57,8 @@ def record_answer(
     blocks: list[JsonObject],
     sources: Sequence[AnswerPage],
 ) -> None:
-    """Store an answer with its question, which may have been asked before in different words. ``blocks``: the
-    answer as a document. If the site was deleted in the meantime, nothing is stored."""
+    """Store an answer with its question. Questions in different words can have the same meaning. ``blocks``: the answer
+    as a document. If the site was deleted in the meantime, nothing is stored."""
     # The lock ensures that simultaneous answers find each other's question.
     alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=asked.site_id)
     if alive is None:
@@ -104,7 +104,7 @@ def _by_page(sources: Sequence[AnswerPage]) -> list[AnswerPage]:
 
 
 def _find_question(tx: Transaction, site_id: str, text: str, sources: Sequence[AnswerPage]) -> str:
-    """Return the ID of the question with the same meaning. If there is none, a new one is inserted."""
+    """Return the ID of the stored question with the same meaning. If there is none, insert the question."""
     wording = wording_of(text)
     found = store.find_by_wording(tx, site_id, wording)
     if found is not None:

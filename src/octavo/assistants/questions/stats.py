@@ -1,4 +1,4 @@
-"""Statistics on questions and answers, for a site, a question, or a list of questions."""
+"""Statistics on questions and answers for a site, a question, or a list of questions."""
 
 from __future__ import annotations
 

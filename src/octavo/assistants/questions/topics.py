@@ -77,7 +77,8 @@ def set_change_requests(tx: Transaction, topic_id: str, allowed: bool) -> None:
 
 
 def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
-    """Return the number of pages in answers on each topic that the caller can see, by topic."""
+    """Return the number of pages that answers on each topic are based on, by topic. Only answers that the caller can
+    see count."""
     seen = AnswerSight.of(tx, site).condition
     return dict(
         tx.all(
@@ -95,8 +96,8 @@ def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
 
 
 def assign_topics(context: Context, site_id: str) -> None:
-    """Find the topics of a site, and assign each question to the most frequent topic that it mentions. Topics
-    without questions are deleted."""
+    """Find the topics of a site, and assign each question to the most frequent topic mentioned in it. Topics without
+    questions are deleted."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
         frequent = _frequent_words(tx, site_id) if alive is not None else {}

@@ -17,9 +17,9 @@ ChannelType = Literal[
 
 
 class Asked(Struct, frozen=True):
-    """Location and context of a question asked on a site. ``response_id``: the ID of the answer for its
-    asker. ``previous``: the response that the question continues. ``language``: the language of the page
-    where it was asked, if known."""
+    """Location and context of a question asked on a site. ``response_id``: the ID of the answer, as the asker knows it.
+    ``previous``: the response that the question continues. ``language``: the language of the page where it was asked,
+    if known."""
 
     site_id: str
     channel_type: ChannelType

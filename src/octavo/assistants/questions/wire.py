@@ -121,8 +121,8 @@ class AnswerChannel(Struct):
 
 
 class SiteQuestionAnswer(Struct, rename="camel", kw_only=True):
-    """Answer to a question. ``language``: the language of the question; `und` if it is uncertain.
-    ``helpfulness``: based on the rating, or else on whether the answer resolved the question."""
+    """Answer to a question. ``language``: the language of the question; `und` if it is uncertain. ``helpfulness``:
+    based on the rating if there is one, and otherwise on whether the answer resolved the question."""
 
     id: str
     question: QuestionReference

@@ -1,73 +1,90 @@
-"""Send requests to the APIs of sources, and explain failures. Nothing is retried: the next sync continues."""
+"""Send requests to the APIs of sources, and explain failures. Nothing is retried, because the next sync continues from
+the same position."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
+from datetime import datetime
 from urllib.parse import urlencode
 
 import msgspec
 from lxml import etree
 
 from octavo.core.json_types import JsonObject
+from octavo.kit.clock import milliseconds
 from octavo.kit.net.fetch import Fetcher, FetchError, FetchNotAllowed, Limits
 from octavo.kit.scheduling import deadlines
 
 from .types import FailureReason, SourceFailure
 
-_ANSWER = Limits(size=32 * 1024 * 1024, seconds=30, redirects=0)
+_ANSWER = Limits(size=32 * 1024 * 1024, seconds=30, follow=False)
 _LONGEST_LIST = 10_000
 """Maximum number of pages to read from a list in one sync."""
 
 
 class SourceApi:
-    """Client for the API of a service. ``base``: the root URL. ``name``: the name of the service, for
-    messages. ``headers``: the headers for authentication."""
+    """Client for the API of a service. Its functions raise SourceFailure if a request fails.
+
+    ``base``: the root URL. ``name``: the name of the service, for messages. ``headers``: the headers for
+    authentication.
+    """
 
     def __init__(self, name: str, base: str, fetcher: Fetcher, headers: Mapping[str, str]) -> None:
         self._name, self._base, self._fetcher = name, base.rstrip("/"), fetcher
         self._headers = {"Accept": "application/json", **headers}
 
     def get(self, path: str, **query: str | int) -> JsonObject:
-        return _as_object(self.ask("GET", path, query=query), self._name)
+        return _as_object(self._decode(self.read(path, **query)), self._name)
 
     def list(self, path: str, **query: str | int) -> list[JsonObject]:
-        found = self.ask("GET", path, query=query)
+        found = self._decode(self.read(path, **query))
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
             raise _unreadable(self._name)
         return found
 
     def post(self, path: str, body: JsonObject) -> JsonObject:
-        return _as_object(self.ask("POST", path, body=body), self._name)
+        headers = {"Content-Type": "application/json"}
+        return _as_object(
+            self._decode(self._send("POST", path, msgspec.json.encode(body), headers)), self._name
+        )
 
-    def ask(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str | int] | None = None,
-        body: JsonObject | None = None,
-    ) -> object:
-        """Return the decoded response. Raises SourceFailure if the request fails."""
-        deadlines.check()
-        url = f"{self._base}{path}" + (f"?{urlencode(query)}" if query else "")
-        headers = self._headers | ({"Content-Type": "application/json"} if body is not None else {})
-        content = msgspec.json.encode(body) if body is not None else None
+    def post_form(self, path: str, form: Mapping[str, str]) -> JsonObject:
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        return _as_object(
+            self._decode(self._send("POST", path, urlencode(form).encode(), headers)), self._name
+        )
+
+    def read(self, path: str, **query: str | int) -> bytes:
+        """Return the body of a response that isn't JSON."""
+        return self._send("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    def _decode(self, body: bytes) -> object:
         try:
-            answer = self._fetcher.fetch(url, method, headers, content, _ANSWER)
-        except FetchNotAllowed as error:
-            raise SourceFailure("misconfigured", error.message) from None
-        except FetchError as error:
-            raise SourceFailure("upstream_unavailable", error.message) from None
-        if answer.status != 200:
-            raise _failure(self._name, answer.status, answer.headers)
-        try:
-            found: object = msgspec.json.decode(answer.body)
+            # Responses with the status 204 have no body.
+            found: object = msgspec.json.decode(body or b"{}")
             return found
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise _unreadable(self._name) from None
 
+    def _send(
+        self, method: str, path: str, content: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        deadlines.check()
+        sent = self._headers | dict(headers or {})
+        try:
+            answer = self._fetcher.fetch(f"{self._base}{path}", method, sent, content, _ANSWER)
+        except FetchNotAllowed as error:
+            raise SourceFailure("misconfigured", error.message) from None
+        except FetchError as error:
+            raise SourceFailure("upstream_unavailable", error.message) from None
+        if answer.status not in (200, 204):
+            raise _failure(self._name, answer.status, answer.headers)
+        return answer.body
+
 
 class ListGuard:
-    """Guard against lists that never end or return to a page that was already read."""
+    """Guard against lists that never end or repeat a page."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -121,13 +138,46 @@ def _as_object(found: object, name: str) -> JsonObject:
 
 
 def read_text(value: object) -> str:
-    """Return a value from a response if it is a string, or else an empty string."""
+    """Return a value from a response if it is a string; otherwise, an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def read_list(value: object) -> list[JsonObject]:
     """Return the objects of a list in a response."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def read_object(value: object) -> JsonObject:
+    """Return a value from a response if it is an object; otherwise, an empty object."""
+    return value if isinstance(value, dict) else {}
+
+
+def read_names(value: object) -> str:
+    """Return the names in a list of a response, such as labels, separated by commas. They are strings, or objects
+    with a ``name``."""
+    names = [
+        read_text(read_object(each).get("name")) or read_text(each)
+        for each in (value if isinstance(value, list) else [])
+    ]
+    return ", ".join(name for name in names if name)
+
+
+def read_time(value: object) -> int | None:
+    """Return a time from a response in milliseconds, or None if it isn't a time."""
+    try:
+        return milliseconds(datetime.fromisoformat(read_text(value)))
+    except ValueError:
+        return None
+
+
+def read_seconds(value: object) -> int | None:
+    """Return a time from a response that is in seconds since 1970 in milliseconds, or None if it isn't a time."""
+    return int(value * 1000) if isinstance(value, int | float) and 0 < value < 10**10 else None
+
+
+def basic_login(user: str, secret: str) -> dict[str, str]:
+    """Return the header that signs in with a username and a secret."""
+    return {"Authorization": f"Basic {base64.b64encode(f'{user}:{secret}'.encode()).decode()}"}
 
 
 def text_of_html(html: str) -> str:

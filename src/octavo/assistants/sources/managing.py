@@ -21,8 +21,8 @@ from .store import ConnectionRow, SourceUsage
 from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
-_ADDRESSES = ("base_url", "domain", "subdomain", "url")
-"""Settings that specify which server secrets are sent to."""
+_ADDRESSES = ("base_url", "data_center", "domain", "subdomain", "url")
+"""Settings that determine the server that secrets are sent to."""
 
 
 def create_source(
@@ -120,7 +120,8 @@ def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
 
 
 def receive_records(context: Context, site: SiteAccess, records: Sequence[SourceRecord]) -> None:
-    """Store records sent by an app, in the connection of the API or of the app's integration."""
+    """Store records sent by an app. They belong to the API's connection or to the connection of the app's
+    integration."""
     with context.db.write() as tx:
         connector = "builtin:api"
         if not isinstance(site.actor, Person):

@@ -239,11 +239,24 @@ def list_records(
     nothing: bool = False,
 ) -> Slice[RecordRow]:
     """Return the records of a site, newest first."""
+    # Counting every record for each page would make reading a list of them quadratic.
+    known = (
+        tx.value(
+            "SELECT sum(c.records) FROM context_connections c WHERE c.site_id = :site"
+            + (" AND c.connector = :connector" if connector else "")
+            + (" AND c.id = :connection" if connection else ""),
+            site=site_id,
+            connector=connector,
+            connection=connection,
+        )
+        or 0
+    )
+    if nothing or not known:
+        return Slice([], 0)
     where = (
         (" AND r.type = :type" if type else "")
         + (" AND c.connector = :connector" if connector else "")
         + (" AND r.connection_id = :connection" if connection else "")
-        + (" AND 1 = 0" if nothing else "")
     )
     return list_page(
         tx,
@@ -254,6 +267,7 @@ def list_records(
         lambda row: RecordRow(*row),
         by="r.id",
         descending=True,
+        count=None if type else known,
         site=site_id,
         type=type,
         connector=connector,
@@ -272,7 +286,7 @@ def list_titles(tx: Transaction, site_id: str, limit: int) -> list[tuple[str, st
 
 
 def list_records_by_id(tx: Transaction, record_ids: Sequence[str]) -> list[RecordRow]:
-    """Return records in the order of their IDs, without those that no longer exist."""
+    """Return records in the order of their IDs. Records that no longer exist are omitted."""
     rows = tx.all(f"SELECT {_RECORD} {_RECORDS} WHERE r.id IN :ids ORDER BY r.id", ids=list(record_ids))
     return [RecordRow(*row) for row in rows]
 
@@ -290,8 +304,8 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
 def put_records(
     tx: Transaction, connection: ConnectionRow, records: Iterable[SourceRecord], run: str | None
 ) -> int:
-    """Insert and update records by their ID at the source, and return the number of changed ones. If two have
-    the same ID, the later one is used. Raises Conflict if the site's limit is exceeded."""
+    """Insert and update records by their ID at the source, and return the number of changed records. If two have the
+    same ID, the later one is used. Raises Conflict if the site's limit is exceeded."""
     wanted = {record.id: record for record in records}
     known: dict[str, str] = dict(
         tx.all(
@@ -364,7 +378,7 @@ def delete_records(tx: Transaction, connection_id: str) -> None:
 
 
 def delete_other_records(tx: Transaction, connection_id: str, run: str) -> int:
-    """Delete a batch of the records that a sync didn't return. Returns the number of deleted records."""
+    """Delete a batch of records that the latest sync didn't return. Returns the number of deleted records."""
     count = tx.run(
         """DELETE FROM context_records WHERE id IN (
              SELECT id FROM context_records WHERE connection_id = :connection AND (run IS NULL OR run <> :run)

@@ -56,8 +56,7 @@ def test_connection(context: Context, row: ConnectionRow) -> SourceFailure | Non
 
 
 def sync_connection(context: Context, connection_id: str) -> None:
-    """Sync a connection. If another sync starts later, it replaces this one. A failure is stored with its
-    reason."""
+    """Sync a connection. If another sync starts later, it replaces this sync. A failure is stored with its reason."""
     run = ids.new_id()
     with context.db.write() as tx:
         row = store.find_connection(tx, connection_id)
@@ -106,7 +105,7 @@ def _store(context: Context, connector: Connector, row: ConnectionRow, run: str,
 
 
 def prepare(settings: Settings, row: ConnectionRow, records: Iterable[SourceRecord]) -> list[SourceRecord]:
-    """Return the records that a connection stores: those that match its filter, and tickets without personal data."""
+    """Return the records that a connection stores: records that match its filter, and tickets without personal data."""
     kept = []
     for each in records:
         record = each.limited()
@@ -124,7 +123,7 @@ def prepare(settings: Settings, row: ConnectionRow, records: Iterable[SourceReco
 def _analyze(
     tx: Transaction, settings: Settings, row: ConnectionRow, records: Iterable[SourceRecord]
 ) -> None:
-    """Add tickets to the organization's conversations, so that frequent questions become clusters."""
+    """Add tickets to the organization's conversations, so that frequent questions form clusters."""
     if not row.usage.change_requests:
         return
     conversations = [

@@ -66,7 +66,7 @@ def _storable(text: str) -> str:
 
 
 class SourceBatch(Struct, frozen=True):
-    """Part of a sync. ``cursor``: the position after this batch, stored together with its records."""
+    """Batch of records in a sync. ``cursor``: the position after this batch, stored together with its records."""
 
     records: Sequence[SourceRecord]
     cursor: str
@@ -84,7 +84,7 @@ class SourceSetup(Struct, frozen=True):
 class Connector(Protocol):
     """Kind of source. Its functions raise SourceFailure.
 
-    ``fields``: the names of its settings. ``secrets``: the names of those that are stored encrypted.
+    ``fields``: the names of its settings. ``secrets``: the names of the settings that are stored encrypted.
     ``complete``: whether every sync reads all records, so that missing records can be deleted."""
 
     name: str

@@ -35,10 +35,16 @@ class ContextSetup(Struct, rename="camel", kw_only=True):
     api_email: Text | UnsetType = UNSET
     domain: Text | UnsetType = UNSET
     api_key: Text | UnsetType = UNSET
+    channel_id: Text | UnsetType = UNSET
+    data_center: Text | UnsetType = UNSET
+    org_id: Text | UnsetType = UNSET
+    client_id: Text | UnsetType = UNSET
+    client_secret: Text | UnsetType = UNSET
+    refresh_token: Text | UnsetType = UNSET
 
 
 class ContextUsage(Struct, rename="camel", kw_only=True):
-    """How the records of a connection are used."""
+    """Uses of a connection's records."""
 
     change_requests: bool = False
     search: bool = False
@@ -173,7 +179,7 @@ def read_setup(connector: str, setup: ContextSetup) -> dict[str, str]:
         if value is UNSET:
             continue
         if name not in fields:
-            raise BadRequest(f"setupSettings.{shown}: isn't a setting of {connector}")
+            raise BadRequest(f"setupSettings.{shown}: isn't a setting for {connector}")
         if not value.isprintable():
             raise BadRequest(f"setupSettings.{shown}: must not contain control characters")
         values[name] = _check_value(name, shown, value)
@@ -189,7 +195,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return the settings for the use of records. Raises BadRequest if the use isn't supported."""
+    """Return the settings for the use of records. Raises BadRequest if a use isn't supported."""
     if given.search:
         raise BadRequest(
             "usageSettings.search: must be false, because search on this server doesn't include records"

@@ -20,8 +20,8 @@ MAX_ENTRIES = 5000
 
 
 class EntryChange(NamedTuple):
-    """Change to an entry. ``id``: the entry to change; if not given, a new entry is inserted.
-    ``translations``: the new translations; if not given, the entry is deleted."""
+    """Change to an entry. ``id``: the entry to change; without it, a new entry is inserted. ``translations``: the new
+    translations; without them, the entry is deleted."""
 
     id: str | None
     translations: Mapping[Any, str] | None

@@ -1,4 +1,4 @@
-"""Language names for a model, and a check of a text's language by its letters and most common words."""
+"""Language names for a model, and a check of a segment's language by its letters and most common words."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ _LETTERS = {
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
-"""Minimum fraction of a text's letters that must be in the script of its language. Product names are often
-in another script."""
+"""Minimum fraction of a segment's letters that must belong to the script of its language. Product names are often in
+another script."""
 _FEW = 12
-"""Texts with at most this many letters aren't checked, because a short heading may be a name."""
+"""Number of letters up to which text isn't checked, because a short heading may be a name."""
 
 _WORDS = {
     language: frozenset(words.split())
@@ -96,7 +96,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def seems_other(text: str, language: str) -> bool:
-    """Return whether a text is clearly in another language. False for short and ambiguous texts."""
+    """Return whether a segment is clearly in another language. False for short and ambiguous text."""
     letters = _ANY_LETTER.findall(text)
     if len(letters) <= _FEW:
         return False

@@ -1,5 +1,4 @@
-"""Learn from people's edits in a translated space. The edits become the preferred translations of the source
-texts."""
+"""Learn from people's edits in a translated space. The edits become the preferred translations of the source text."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ from .store import TranslationPartRow, TranslationRow
 
 
 def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
-    """Store people's edits to the texts that the last run wrote. Edits to a text whose source has changed
-    since the run don't apply to the new source."""
+    """Store people's edits to the translations that the last run wrote. If the source has changed since that run, an
+    edit doesn't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -45,12 +44,12 @@ def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, Trans
 
 
 def list_texts(source: str) -> list[str]:
-    """Return the texts in a page file, like ``segments``."""
+    """Return the text segments in a page file, like ``segments``."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 
 def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """Return people's replacements for the translations ``written``, by source text."""
+    """Return people's replacements for the translations in ``written``, by source text."""
     if len(source) != len(written):
         return {}
     learned: dict[str, str] = {}

@@ -37,9 +37,9 @@ class NewTranslation(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation, and the caller's access to its space, which determines what the caller can do.
-    Raises NotFound if the caller can't see the translation, and Forbidden if the caller doesn't have the
-    permission ``needs``."""
+    """Return a translation, and the caller's access to its space, which determines the caller's permissions. Raises
+    NotFound if the caller can't see the translation, and Forbidden if the caller doesn't have the permission
+    ``needs``."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = require_found(store.find_translation(tx, org.organization_id, translation_id), missing)
     try:
@@ -72,9 +72,9 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> 
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
-    """Create a copy that follows the source, and start its first run. The copy is visible to the same
-    people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and
-    BadRequest if it can't be translated."""
+    """Create a copy of the source that runs keep up to date, and start its first run. The copy is visible to the same
+    people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and BadRequest
+    if it can't be translated."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)
     instructions = read_instructions(wanted.instructions)
@@ -131,7 +131,7 @@ def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationR
 
 
 def delete(tx: Transaction, org: OrgAccess, translation_id: str) -> bool:
-    """Delete a translation. Its space is kept but no longer follows the source. Return False if the
+    """Delete a translation. Its space is kept, but is no longer updated from the source. Return False if the
     translation doesn't exist."""
     try:
         found, _ = get_translation(tx, org, translation_id, Can.EDIT)

@@ -29,11 +29,11 @@ from .segments import abbreviate_tags
 from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
-"""Maximum number of characters in a text shown in a problem."""
+"""Maximum number of characters in a segment shown in a problem."""
 
 
 class RunResult(Struct):
-    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts whose source was deleted."""
+    """Result of a run so far. ``bodies``: the sources to store. ``gone``: the parts whose source was deleted."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
@@ -61,8 +61,8 @@ def merge_result(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> Merging:
-    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the
-    previous run. ``made``: the result of this run; its texts are already stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the previous run.
+    ``made``: the result of this run; its Markdown sources are already stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)

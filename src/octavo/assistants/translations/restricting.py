@@ -1,4 +1,4 @@
-"""Translations without what the last run said about pages that were restricted later."""
+"""Translations without information from the last run about pages that were restricted later."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .store import TranslationRow
 
 
 def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
-    """Return a translation without the problems of restricted pages and without counting their texts. Everyone who
-    can see the translated space can read them."""
+    """Return a translation without the problems and text counts of restricted pages. Everyone who can see the
+    translated space can read the result."""
     spaces = filter_restricted_spaces(tx, [row.source_id, row.space_id])
     if not spaces:
         return row
@@ -47,7 +47,7 @@ def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
 
 
 def notice_of(untranslated: int, has_model: bool) -> str | None:
-    """Return the notice of a run about the number of texts that it couldn't translate; None if there are none."""
+    """Return the notice of a run about the number of segments that it couldn't translate; None if there are none."""
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"

@@ -49,8 +49,8 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     yields=("content:write", "spaces:write"),
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
-    """Create a translation: a copy of a space in another language. Each run updates the copy from the
-    original. Requires the role `create` for the source."""
+    """Create a translation: a copy of a space in another language. Each run updates the copy from the original.
+    Requires the `create` role for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
     wanted = managing.NewTranslation(
@@ -63,7 +63,7 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
 
 @operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, errors=(404,))
 def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
-    """Get a translation with its progress and the texts that couldn't be translated."""
+    """Get a translation with its progress and the segments that couldn't be translated."""
     with call.db.read() as tx:
         return _present(call, tx, *managing.get_translation(tx, org, translation_id))
 
@@ -79,8 +79,8 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
 ) -> wire.Translation:
-    """Update a translation's instructions to the model and, with `formality`, the form of address for
-    readers. Changes apply from the next run. If the formality changes, it retranslates the affected texts."""
+    """Update a translation's instructions to the model and, with `formality`, the form of address for readers. Changes
+    apply from the next run. If the formality changes, that run retranslates the affected segments."""
     stored = read_instructions(body.instructions)
     with call.db.write() as tx:
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
@@ -91,7 +91,7 @@ def update_translation(
 
 @operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW)
 def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
-    """Delete a translation. Its space is kept and no longer follows the source."""
+    """Delete a translation. Its space is kept, but is no longer updated from the source."""
     with call.db.write() as tx:
         return managing.delete(tx, org, translation_id)
 
@@ -132,8 +132,8 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
 def find_matches(
     call: Call, org: OrgAccess, translation_id: str, query: wire.MatchesQuery
 ) -> wire.MemoryMatches:
-    """Find earlier translations of the same or similar texts, most similar first. Requires permission to edit
-    the translated space. Results come only from spaces that the caller can see."""
+    """Find earlier translations of the same or similar text, most similar first. Requires permission to edit the
+    translated space. Results come only from spaces that the caller can see."""
     with call.db.read() as tx:
         found, _ = managing.get_translation(tx, org, translation_id, Can.EDIT)
         near = matching.find_matches(tx, org, found, query.text)

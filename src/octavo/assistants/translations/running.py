@@ -1,9 +1,9 @@
 """The job that runs a translation: it translates changes to the source and saves them as one revision.
 
-A run compares every page of the source with its state in the last run, and processes those that changed. It
-first learns people's edits in the translated space: the memory stores them as human translations, which
-machines never overwrite. Then it merges its result into the space like a change request (``merging.py``). A
-process killed at any point has already stored its translations; the next attempt finds them."""
+A run compares every page of the source with its state in the last run, and processes pages that changed. It first
+learns people's edits in the translated space: the memory stores them as human translations, which machines never
+overwrite. Then it merges its result into the space like a change request (``merging.py``). Translations are stored
+immediately, so if a process is killed, the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.item_versions import Item, list_items
 from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.restrictions import Rules, find_rules, main_seen_by
-from octavo.content.revisions.states import State
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read
@@ -54,7 +54,7 @@ _PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
-    """Raised if the run was canceled or replaced by another one. Its result must be discarded."""
+    """Raised if the run was canceled or replaced by another run. Its result must be discarded."""
 
 
 class _Source(Struct, frozen=True):
@@ -103,9 +103,11 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         source = _read_source(tx, space_access(tx, actor, Can.VIEW, row.source_id))
         space = space_access(tx, actor, Can.EDIT, row.space_id)
         known = store.list_parts(tx, row.id)
+        # A page can be restricted only in the translated space, where people edited it.
+        restricted = source.restricted.keys() | find_rules(tx, main_state(tx, row.space_id)).keys()
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    open_parts = {id: part for id, part in known.items() if id not in source.restricted}
+    open_parts = {id: part for id, part in known.items() if id not in restricted}
     _withhold(context, row, [known[id] for id in known.keys() - open_parts.keys()], open_parts.values())
     learn_edits(context, row, open_parts)
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
@@ -158,8 +160,8 @@ def _withhold(
     restricted: Collection[TranslationPartRow],
     open_parts: Iterable[TranslationPartRow],
 ) -> None:
-    """Exclude texts from translators' matches if their pages were restricted after being translated, unless
-    another page also contains them."""
+    """Exclude segments from translators' matches if their pages were restricted after the translation, unless another
+    page also contains these segments."""
     if restricted:
         with context.db.read() as tx:
             shared = {text for part in open_parts for text in _texts_of_part(tx, part)}
@@ -169,7 +171,7 @@ def _withhold(
 
 
 def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
-    """Return the source texts that a part was translated from."""
+    """Return the source segments of a translated part."""
     body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
     return [*body, *part.written.source.values()]
 
@@ -181,9 +183,8 @@ def _follow_rules(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> None:
-    """Restrict the translations of pages that the person running the translation can't see, without changing
-    their texts, and remove rules that the source no longer has. ``state``: the state of the translated
-    space."""
+    """Restrict the translations of pages that the person running the translation can't see, without changing their
+    text, and remove rules that the source no longer has. ``state``: the state of the translated space."""
     rules = {id: source.restricted[id][0] for id in source.restricted if id not in source.pages}
     rules |= {id: page.visible_to for id, page in source.pages.items() if id not in made.pages}
     pages = {id: page for id in rules.keys() & known.keys() if (page := known[id].written.page) is not None}
@@ -261,8 +262,8 @@ def _translate(
 def _translate_part(
     context: Context, part: Page | Item, translator: Translator, made: RunResult, restricted: bool
 ) -> None:
-    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire
-    organization can read the memory, so neither may contain texts from a ``restricted`` page."""
+    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire organization
+    can read the memory, so neither may contain text from a ``restricted`` page."""
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -329,13 +330,13 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _list_texts(document: Document) -> list[TextToTranslate]:
-    """Return the texts in a document, each with a function that checks whether a translation can replace it.
+    """Return the text segments in a document, each with a function that checks whether a translation can replace it.
     Checking modifies the document, so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
 def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """Return the translated source of a part: everything outside its texts stays identical, byte for byte."""
+    """Return the translated source of a part. Everything except its text stays identical, byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

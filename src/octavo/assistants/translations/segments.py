@@ -1,10 +1,9 @@
-"""Translatable texts in a document.
+"""Translatable text segments in a document.
 
-A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words
-becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions,
-images, and other content that must not change. A translation is accepted only if it has the same tags,
-properly nested. Therefore, everything in a document except its texts stays the same, whether a person or a
-model translates it."""
+A segment is the content of one block, such as a paragraph, a heading, or a cell. Everything in it other than words
+becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
+other content that must not change. A translation is accepted only if it has the same tags, properly nested. Therefore,
+only the text of a document changes, whether a person or a model translates it."""
 
 from __future__ import annotations
 
@@ -52,19 +51,19 @@ class TextSegment(Struct):
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. If its tags or placeholders differ from the original's, change nothing and
-        return False."""
+        """Insert a translation. If its tags or placeholders are different from the original, change nothing and return
+        False."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
 def _find_fixed(text: str) -> list[str]:
-    """Return the machine-readable parts of a text, such as placeholders and URLs, in no particular order."""
+    """Return the machine-readable parts of a segment, such as placeholders and URLs, in no particular order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 
 def segments(document: Document) -> list[TextSegment]:
-    """Return the texts in a document, in reading order, except those without words. Heading anchors are kept,
-    so that links to them keep working."""
+    """Return the text segments in a document, in reading order, except segments without words. Heading anchors are
+    kept, so that links to them keep working."""
     anchors = place_ids(document)
     found: list[TextSegment] = []
     for block in _blocks(document):
@@ -92,7 +91,7 @@ def _blocks(document: Document) -> Iterator[Block]:
 
 
 def mark_edited(document: Document) -> None:
-    """Mark all blocks to be rewritten, because their texts may have changed."""
+    """Mark all blocks for rewriting, because their text may have changed."""
     for block in document.nodes:
         block.source = None
 
@@ -161,8 +160,8 @@ def _serialize(nodes: Nodes, parts: list[object]) -> str:
 
 
 def _rebuild(translated: str, parts: Sequence[object]) -> Nodes | None:
-    """Return the nodes of a translation; None unless it has each tag exactly once, with the same kind and
-    nesting as before."""
+    """Return the nodes of a translation, or None if it doesn't contain each tag exactly once, with the original kind
+    and nesting."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
     at = 0
@@ -202,7 +201,7 @@ def _has_text(part: object) -> bool:
 
 
 def _wrap_nodes(part: Any, inside: Nodes) -> object:
-    """Return a part with other nodes inside; None if it can't contain them."""
+    """Return a part that contains these nodes instead of its own; None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
@@ -217,7 +216,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
 
 
 def _merge_texts(nodes: Nodes) -> Nodes:
-    """Merge adjacent text nodes, as in a document parsed from Markdown."""
+    """Merge adjacent text nodes, as the Markdown parser does."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):
@@ -250,7 +249,7 @@ def strip_tags(text: str) -> str:
 
 
 def abbreviate_tags(text: str) -> str:
-    """Return a text for display, with ``…`` in place of untranslatable parts.
+    """Return text for display, with untranslatable parts replaced with ``…``.
 
     >>> abbreviate_tags("Run <1/> in <2>the &lt;root&gt;</2>.")
     'Run … in the <root>.'"""

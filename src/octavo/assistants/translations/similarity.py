@@ -1,8 +1,8 @@
-"""Similarity of texts, and signatures for finding similar texts with an index.
+"""Similarity of text segments, and signatures for finding similar segments with an index.
 
-Each text has a few MinHash values, called its signs: for each of several orderings of all words, the word
-of the text that comes first. The proportion of signs that two texts share approximates the proportion of
-words that they share. This module does no I/O."""
+Each text has a few MinHash values, called its signs. Each sign is the text's first word in one of several orderings of
+all words. The proportion of signs that two segments share approximates the proportion of words that they share. This
+module does no I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _words(text: str) -> list[str]:
 
 
 def signs(text: str) -> list[int]:
-    """Return the signs of a text; an empty list if it has no words."""
+    """Return the signs of a segment; an empty list if it has no words."""
     words = set(_words(text))
     if not words:
         return []
@@ -32,8 +32,8 @@ def signs(text: str) -> list[int]:
 
 
 def similarity(text: str, other: str) -> float:
-    """Return the similarity of two texts: 1 if they have the same words in the same order, 0 if they have no
-    words in common.
+    """Return the similarity of two segments: 1 if they have the same words in the same order, 0 if they have no words
+    in common.
 
     >>> similarity("Export a page", "Export <1>a page</1> now")
     0.86

@@ -27,8 +27,8 @@ MAX_PROBLEMS = 200
 
 
 class TranslationRow(Struct, frozen=True):
-    """Translation of a space. ``space_id``: the space that follows the source. Durations are in milliseconds;
-    ``instructions`` and ``problems`` are JSON."""
+    """Translation of a space. ``space_id``: the translated space. Durations are in milliseconds; ``instructions`` and
+    ``problems`` are JSON."""
 
     id: str
     organization_id: str
@@ -59,9 +59,8 @@ class TranslationRow(Struct, frozen=True):
 
 
 class TranslatedPart(Struct, omit_defaults=True):
-    """Result of a run for a page or item, without its text. ``source``: the fields of the source's page at
-    the time. ``outdated``: the changed source texts for which people's translations of the previous text are
-    kept."""
+    """Result of a run for a page or item, without its text. ``source``: the fields of the source page at the time of
+    the run. ``outdated``: the changed source segments for which people's translations of the previous text are kept."""
 
     page: Page | None = None
     item: Item | None = None
@@ -166,8 +165,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """Delete a translation into a language if its space is in the trash, so that a new one can be created. If
-    the space is restored, it no longer follows the source."""
+    """Delete a translation into a language if its space is in the trash, so that a new translation can be created. If
+    the space is restored, it is no longer updated from the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -220,8 +219,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """Delete the translations from and to a deleted or transferred space. The translation memory keeps
-    their texts, but access to this space no longer makes these texts visible."""
+    """Delete the translations from and into a deleted or transferred space. The translation memory keeps their text,
+    but people with access to this space no longer see it."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -403,7 +402,7 @@ _MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
 def find_memory(
     tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
 ) -> dict[str, MemoryRow]:
-    """Return the memory entries for these texts."""
+    """Return the memory entries for these segments."""
     rows = tx.all(
         f"""SELECT {_MEMORY} FROM translation_memory m WHERE m.organization_id = :org
               AND m.source_language = :source AND m.language = :language AND m.fingerprint IN :fingerprints""",
@@ -423,8 +422,8 @@ def list_similar(
     signs: Sequence[int],
     limit: int,
 ) -> list[MemoryRow]:
-    """Return texts that share MinHash values (``signs``), from spaces that the caller can see. Texts with the
-    most shared values come first."""
+    """Return segments that share MinHash values (``signs``), from spaces that the caller can see. Texts with the most
+    shared values come first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
@@ -446,8 +445,7 @@ def list_similar(
 
 
 def withhold_memory(tx: Transaction, row: TranslationRow, texts: Iterable[str]) -> None:
-    """Exclude these texts of a translation from translators' matches. The memory still uses them for
-    translation."""
+    """Exclude these segments of a translation from translators' matches. The memory still uses them for translation."""
     tx.run_many(
         """UPDATE translation_memory SET space_id = NULL WHERE organization_id = :org
              AND source_language = :source_language AND language = :language AND fingerprint = :fingerprint
@@ -468,8 +466,8 @@ def withhold_memory(tx: Transaction, row: TranslationRow, texts: Iterable[str]) 
 def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
-    """Store translations by their text. Only people can replace human translations. ``manners``: the hashes
-    of the style instructions, by text, for texts that have them."""
+    """Store translations by their text. Only people can replace human translations. ``manners``: the hashes of the
+    style instructions, by segment, for segments that have instructions."""
     kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
     shared = {
         "org": row.organization_id,

@@ -1,7 +1,7 @@
-"""Translate texts using the memory, the glossary, or a model. All other texts stay in the source language.
+"""Translate segments using the memory, the glossary, or a model. All other segments stay in the source language.
 
-A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid,
-the text is sent again on its own. If that fails too, it stays in the source language and is reported."""
+A model gets segments with tags and must return translations with the same tags. If the answer for a segment is invalid,
+the segment is sent again on its own. If that fails, too, the text stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of texts per request. This number is small because models make fewer mistakes with fewer texts."""
+"""Number of segments per request. The number is small because models make fewer mistakes with fewer segments."""
 _TERMS = 60
 _MISSING = "the model's answer doesn't contain a translation of this text"
 _REFUSED = "the translation and the source text have different tags or placeholders"
@@ -60,9 +60,9 @@ class Translator(Struct):
     def translate(
         self, wanted: Sequence[TextToTranslate], *, remember: bool
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by text, and the reasons why the other texts have none. ``remember``:
-        whether to store a model's translations. They are stored immediately, so that an interrupted run can
-        continue where it stopped."""
+        """Return the translations by segment, and the reasons why segments couldn't be translated. ``remember``:
+        whether to store a model's translations. They are stored immediately, so that an interrupted run can continue
+        where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(
@@ -114,7 +114,7 @@ class Translator(Struct):
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """Return the glossary entries whose words occur in a text."""
+        """Return the glossary entries whose words occur in a segment."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -128,8 +128,7 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the valid translations of a batch. The reasons for rejecting the others are added to
-        ``reasons``."""
+        """Return the valid translations of a batch. The reasons for rejecting translations are added to ``reasons``."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -197,7 +196,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
 
 
 def _read(written: str) -> JsonObject:
-    """Return the JSON object in a model's answer, or an empty one if there is none."""
+    """Return the JSON object in a model's answer, or an empty object if there is none."""
     begin, end = written.find("{"), written.rfind("}")
     try:
         found = msgspec.json.decode(written[begin : end + 1])

@@ -71,9 +71,9 @@ class TranslationLocation(Struct):
 
 
 class Translation(Struct, rename="camel", kw_only=True):
-    """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number
-    of texts still in the source language; ``notice``, information about the last run; ``problems``, texts
-    that couldn't be translated."""
+    """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number of
+    segments still in the source language; ``notice``, information about the last run; ``problems``, segments that
+    couldn't be translated."""
 
     object: Literal["translation"] = "translation"
     id: str
@@ -131,8 +131,8 @@ class MatchesQuery(Struct):
 
 
 class MemoryMatch(Struct, rename="camel"):
-    """Similar text. ``score``: the similarity; 1 means the same words in the same order. ``…`` in a text
-    replaces untranslatable parts."""
+    """Similar text. ``score``: the similarity; 1 means the same words in the same order. Untranslatable parts are
+    replaced with ``…``."""
 
     source: str
     translation: str

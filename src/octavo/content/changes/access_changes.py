@@ -1,5 +1,4 @@
-"""Determine who can read the pages of a change request before its merge and after it, and which of its
-reviewers can.
+"""Determine who can read the pages of a change request before and after its merge, including its reviewers.
 
 Merge rules count a review only for the pages that its reviewer can see. Reviewers learn the number of pages
 that they can't see, and the people who can review them.
@@ -35,8 +34,8 @@ PageRules = Mapping[str, tuple[Rule, ...]]
 
 
 class AccessChange(Struct, frozen=True):
-    """Page whose readers change when a change request is merged. ``gained`` and ``lost``: the IDs of the
-    people who can see it only after the merge, or only before it. ``is_open``: whether no rule applies to it after the
+    """Page whose readers change when a change request is merged. ``gained`` and ``lost``: the IDs of the people who can
+    see the page only after the merge, or only before it. ``is_open``: whether no rule applies to the page after the
     merge."""
 
     page: Page
@@ -73,8 +72,8 @@ def find_changed_rules(tx: Transaction, change: ChangeRow) -> PageRules:
 
 
 def find_unseen(tx: Transaction, change: ChangeRow, user_ids: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the changed pages that each of these people can't see. People who can't see the space see no restricted
-    pages."""
+    """Return the changed pages that each of these people can't see. People who can't see the space can't see any
+    restricted pages."""
     changed = find_changed_rules(tx, change)
     viewers = _viewers(tx, change, changed) if changed else {}
     return {
@@ -114,9 +113,8 @@ def _sees(viewer: PageViewer | None, rules: Iterable[Rule]) -> bool:
 
 
 def list_access_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[AccessChange]:
-    """Return the pages that different people can see after the merge, at most 100: those that the change
-    request moves or restricts, without their subpages. Pages that the caller can see neither before nor
-    after the merge are left out."""
+    """Return at most 100 pages whose readers are different after the merge: the pages that the change request moves or
+    restricts, without their subpages. Pages that the caller can't see before or after the merge are left out."""
     before = find_rules(tx, change.main)
     if not before and not find_rules(tx, change.state):
         return []

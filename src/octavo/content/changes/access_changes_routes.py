@@ -26,8 +26,9 @@ class PageReaders(Struct):
 
 
 class PageAccessChange(Struct):
-    """Page that different people can see after a merge. ``gained`` and ``lost``: the people who can see it only after
-    the merge, or only before it. ``open``: whether everyone who can see the space can see it after the merge."""
+    """Page whose readers are different after a merge. ``gained`` and ``lost``: the people who can see the page only
+    after the merge, or only before it. ``open``: whether everyone who can see the space can see the page after the
+    merge."""
 
     page: str
     title: str
@@ -39,7 +40,7 @@ class PageAccessChange(Struct):
 class AccessChanges(Struct, rename="camel", kw_only=True):
     """Access changes that a merge causes. ``pages``: the pages with different readers after the merge.
     ``hidden_pages``: the number of changed pages that the caller can't see. ``reviewers``: the first 10 people who can
-    review all of them. Only reviewers get the last two."""
+    review all of these pages. Only reviewers get the last two fields."""
 
     pages: list[PageAccessChange]
     hidden_pages: int | UnsetType = UNSET
@@ -55,8 +56,8 @@ class AccessChanges(Struct, rename="camel", kw_only=True):
     errors=(404,),
 )
 def get_access_changes(call: Call, change: ChangeAccess) -> AccessChanges:
-    """List who gains or loses access to pages when a change request is merged. Reviewers also get the
-    number of changed pages that they can't see, and the people who can review those pages."""
+    """List the people who gain or lose access to pages when a change request is merged. Reviewers also get the number
+    of changed pages that they can't see, and the people who can review those pages."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = access_changes.list_access_changes(tx, change, row)

@@ -72,11 +72,10 @@ class PageOutcome(Struct, frozen=True):
 
 
 class EditedContent(Struct, frozen=True):
-    """Content that a revision writes, and the results reported to the caller. ``named``: the fields of
-    pages and items that the changes set, even to the same value, as (ID, field), where the field is
-    ``document`` or a field name used in conflicts. ``conflicts``: the conflicts of an edit that was merged
-    with later saves. ``shared``: the IDs of pages that also contain other people's changes after that
-    merge."""
+    """Content that a revision writes, and the results reported to the caller. ``named``: the fields of pages and items
+    that the changes set, even to the same value, as (ID, field). The field is ``document`` or a field name as in
+    conflicts. ``conflicts``: the conflicts of an edit that was merged with later saves. ``shared``: the IDs of pages
+    that also contain other people's changes after that merge."""
 
     changes: Changes
     bodies: list[str]
@@ -89,9 +88,9 @@ class EditedContent(Struct, frozen=True):
 
 
 class BatchApplication:
-    """Batch that is being applied. ``uploads``: the contents of its files, in order. ``started``: the state
-    that ``revert_page`` restores if no revision is given. ``resolver``: the resolver of references; None
-    resolves them without access to other content."""
+    """Batch that is being applied. ``uploads``: the contents of its files, in order. ``started``: the state that
+    ``revert_page`` restores if no revision is given. ``resolver``: the resolver of references; None to resolve them
+    without access to other content."""
 
     def __init__(
         self,
@@ -238,7 +237,7 @@ class BatchApplication:
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:
-        """Delete a page and everything under it."""
+        """Delete a page and all pages under it."""
         self.draft.get_page(page_id)
         waiting = [page_id]
         while waiting:
@@ -300,7 +299,7 @@ class BatchApplication:
             rules = find_rules(self.draft.tx, self.draft.state)
             lost = set(rules.get(old.id, ())) - {rule, *rules.get(parent or "", ())}
             if lost and parent != old.parent:
-                raise Conflict("page: the parent page is deleted. Restore it first.")
+                raise Conflict("page: the parent page was deleted. Restore it first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path

@@ -23,7 +23,7 @@ from .store import Author, ChangeRow, find_change, get_change
 
 
 class ChangeAccess(InSpace, frozen=True):
-    """Change request and the caller, with the caller's permissions in its space."""
+    """Change request and its caller, with the caller's permissions in the space."""
 
     change_id: str
 
@@ -33,7 +33,7 @@ class ChangeAccess(InSpace, frozen=True):
 
 
 class WrittenChange(ChangeAccess, frozen=True):
-    """Change request whose latest revision contains everything that people have written in it so far."""
+    """Change request whose latest revision includes all text typed so far."""
 
 
 class VisitedChange(Visiting, frozen=True):
@@ -67,9 +67,9 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def _save(call: Call, change: ChangeRow) -> None:
-    """Save everything that people have written in a change request, so that the call reads it. If it can't
-    be saved now, a response header indicates that the content is from an earlier state. Raises WritesFirst
-    if the read must start again after the text has been saved."""
+    """Save the unsaved text of a change request, so that the call can read it. If the text can't be saved right now, a
+    response header indicates that the content is from an earlier state. Raises WritesFirst if the read must start again
+    after the text has been saved."""
     if not _has_pending(call, change):
         return
     if not call.has_written and can_save_for_read(call.context, change):
@@ -86,7 +86,7 @@ def _has_pending(call: Call, change: ChangeRow) -> bool:
 
 @enters(WrittenChange, "spaceId", "changeRequestId")
 def enter_written_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenChange:
-    """Authorize the caller for a change request, and save everything people have written in it."""
+    """Authorize the caller for a change request, and save its unsaved text."""
     space, change = _enter(call, needs, space_id, change_request_id)
     _save(call, change)
     return WrittenChange(space, change.id)
@@ -103,7 +103,7 @@ def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
-    """Return access to a change request of an accessible space. Raises NotFound if the change request
+    """Return the caller's access to a change request of an accessible space. Raises NotFound if the change request
     doesn't exist."""
     return ChangeAccess(space, _get(tx, space, change_request_id).id)
 
@@ -124,8 +124,7 @@ def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id:
 
 @enters(WrittenState, "spaceId", "changeRequestId")
 def enter_written_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenState:
-    """Authorize reading the current content of a change request, and save everything people have written in
-    it."""
+    """Authorize reading the current content of a change request, and save its unsaved text."""
     space, change = _enter(call, needs, space_id, change_request_id)
     _save(call, change)
     with call.db.read() as tx:

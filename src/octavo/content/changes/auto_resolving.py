@@ -26,7 +26,7 @@ from .applying import EditedContent
 def list_still_open(
     tx: Transaction, before: State, conflicts: Iterable[MergeConflict], edited: EditedContent
 ) -> list[MergeConflict]:
-    """Return the conflicts that an edit to the state ``before`` leaves open, with their current positions in texts."""
+    """Return the conflicts that an edit to the state ``before`` leaves open, with their current text positions."""
     open = list(conflicts)
     if not open:
         return []
@@ -40,7 +40,7 @@ class _ConflictTracker:
         self.texts = {body_hash(text): text for text in edited.bodies}
 
     def after(self, conflict: MergeConflict) -> MergeConflict | None:
-        """Return the conflict after the edit; or None if the edit resolved it."""
+        """Return the conflict after the edit, or None if the edit resolved it."""
         id = conflict.id
         changed = self.edited.changes.pages if conflict.target == "page" else self.edited.changes.items
         named = {field for owner, field in self.edited.named if owner == id}
@@ -87,8 +87,8 @@ class _ConflictTracker:
 
 
 def _moved(old: str, new: str, at: int, kept: str) -> int | None:
-    """Return the position in ``new`` of the text ``kept``, whose position in ``old`` is ``at``; None if
-    that part was changed."""
+    """Return the position of the text ``kept`` in ``new``; None if that part was changed. ``at``: its position in
+    ``old``."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     first = len(old[:at].splitlines()) - (not (at == 0 or old[at - 1] in "\r\n"))
     last = first + len(kept.splitlines()) - 1

@@ -33,8 +33,8 @@ from .written import WrittenReferences
 
 
 class BlocksMade(Struct, frozen=True):
-    """Blocks that an ``update_blocks`` change produced, with keys: one list for each entry of ``set``,
-    ``insert``, and ``move``, containing the blocks that remain in the source ``body``."""
+    """Blocks that an ``update_blocks`` change produced, with keys. Each entry of ``set``, ``insert``, and ``move`` has
+    a list of the blocks that remain in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]
@@ -43,7 +43,7 @@ class BlocksMade(Struct, frozen=True):
 
 
 def update_blocks(documents: BatchDocuments, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
-    """Return the changed pages, starting with the page that the change names."""
+    """Return the changed pages, starting with the page named in the change."""
     try:
         return _BlockEdit(documents, change, is_whole=False).run()
     except NotLocal:
@@ -151,7 +151,7 @@ class _BlockEdit:
         return document
 
     def written_references(self, here: _OpenPage) -> WrittenReferences:
-        """Return the written form of the references in the blocks that this change names."""
+        """Return the written form of the references in the blocks named in this change."""
         if self.written is None:
             keys = [entry.block for entry in self.change.set] + list(self.change.delete)
             blocks = []
@@ -179,8 +179,8 @@ class _BlockEdit:
         return rewrite(Document(nodes), change).nodes
 
     def page_with(self, open_page: _OpenPage, done: EditedBlocks) -> Page:
-        """Return the page with its new text. Raises NotLocal if its heading or front matter changed but only
-        part of the page was read."""
+        """Return the page with its new text. Raises NotLocal if its heading or front matter changed but only part of
+        the page was parsed."""
         documents, page = self.documents, open_page.page
         front, heading, text = open_page.front, open_page.heading, done.text
         index = done.index

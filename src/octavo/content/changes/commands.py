@@ -128,7 +128,7 @@ _GIVEN: dict[FieldType, Any] = {
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
     "people": GivenPageAccess,
 }
-"""Types that edits use for the fields that aren't text."""
+"""Types that edits use for fields that aren't strings."""
 
 
 def _edited_type(field: Field) -> object:
@@ -151,7 +151,7 @@ _STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
 
 
 def _stored(type: FieldType, value: object, before: object) -> object:
-    """Convert a given value to the form that pages store. ``before``: the page's current value."""
+    """Convert a value to its stored form. ``before``: the page's current value."""
     match value, before:
         case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
@@ -177,8 +177,8 @@ def _stored(type: FieldType, value: object, before: object) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a
-    variable, and the others stay the same."""
+    """Edited fields of a page: ``title``, ``slug``, and the fields in ``EDITED_FIELDS``. ``variables``: the variables
+    to change; null removes a variable."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -194,8 +194,8 @@ class EditedPageFields(Struct, rename="camel"):
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
     def edited(self, before: Mapping[str, object]) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files
-        depend on the page. ``before``: the page's current values."""
+        """Return the given values for ``EDITED_FIELDS`` in their stored form, except covers, whose files depend on the
+        page. ``before``: the page's current values."""
         return {
             name: _stored(EDITED_FIELDS[name].type, value, before[name])
             for name, value in self._given().items()
@@ -241,8 +241,8 @@ class SetBlock(Struct):
 
 
 class BlockPlace(Struct):
-    """Position after a block, before a block, or inside a block or fragment (null: the page) at an index, by
-    default at the end. The named blocks can be anywhere on the page."""
+    """Position of blocks: after a block, before a block, or inside a block or fragment (null: the page) at an index (by
+    default, at the end). The blocks that it refers to can be anywhere on the page."""
 
     after: BlockKey | UnsetType = UNSET
     before: BlockKey | UnsetType = UNSET
@@ -264,7 +264,7 @@ class InsertBlocks(BlockPlace, kw_only=True):
 
 
 class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
-    """Existing blocks to move, in this order. ``from``: the page they are currently on; by default, this
+    """Existing blocks to move, in this order. ``from``: the page that currently contains them; by default, this
     page."""
 
     blocks: Annotated[list[BlockKey], Meta(min_length=1, max_length=MAX_BLOCKS)]

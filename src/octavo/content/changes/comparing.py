@@ -1,4 +1,4 @@
-"""Find the changes of a change request and of main since they diverged, and merge the two."""
+"""Find the changes in a change request and in main since they diverged, and merge these changes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class StateTree(Tree):
 
 
 class Sides(Struct, frozen=True):
-    """Versions to merge: those of a change request, those of main, and their common base."""
+    """Versions to merge: the versions in a change request, in main, and in their common base."""
 
     base: Versions
     change: Versions
@@ -64,8 +64,8 @@ class Sides(Struct, frozen=True):
 
 
 def _versions(tx: Transaction, base: State, touched: TouchedIds, before: Versions) -> Versions:
-    """Return the versions of these pages and items in a state; those that were changed and then changed back
-    count as unchanged."""
+    """Return the versions of these pages and items in a state. Content that was changed and then changed back counts as
+    unchanged."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
     return Versions(
         {id: _unless_unchanged(pages.get(id), before.pages.get(id)) for id in touched.pages},
@@ -85,8 +85,8 @@ def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
 
 
 def sides_of_reverting(tx: Transaction, done: State, main: State) -> Sides:
-    """Return the sides for reverting a revision of main, including any consecutive saves that were combined
-    into it. One side is the reversal, as a change request based on the revision; the other is current main."""
+    """Return the sides for reverting a revision of main, including any consecutive saves that were combined into it.
+    One side is the reversal, in the form of a change request based on the revision; the other side is current main."""
     branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
     since = get_revision(tx, done.revision_id).before
     touched = list_changed(tx, done.layers[0], since)
@@ -104,7 +104,7 @@ def _sides(
 
 
 class MergedContent(Struct, frozen=True):
-    """Content that a revision of one branch must write to include the merge."""
+    """Content to write in a revision of one branch so that it includes the merge."""
 
     changes: Changes
     bodies: list[str]
@@ -115,8 +115,8 @@ class MergedContent(Struct, frozen=True):
 def merge_into_main(
     tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False
 ) -> MergedContent:
-    """Merge a change request into main. ``keeps_paths``: if both added a file at the same path, whether the
-    change request's file keeps the path and main's file is moved."""
+    """Merge a change request into main. ``keeps_paths``: whether the change request's file keeps its path, and main's
+    file is moved, if both sides added a file at the same path."""
     found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -171,8 +171,8 @@ def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent)
 
 
 def merge_without(tx: Transaction, before: State, after: State, head: State) -> MergedContent:
-    """Return ``head`` without the changes between ``before`` and ``after``, two earlier states of the same
-    change request over the same main. Conflicts mean that this content has been edited since."""
+    """Return ``head`` without the changes between ``before`` and ``after``, two earlier states of the same change
+    request over the same main. A conflict means that the content has been edited since then."""
     done, since = _between(tx, before, after), _between(tx, after, head)
     sides = _sides(tx, after, (head, since), (before, done))
     found = _merge(tx, sides.base, sides.change, sides.main, head)
@@ -182,9 +182,8 @@ def merge_without(tx: Transaction, before: State, after: State, head: State) -> 
 
 
 def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
-    """Return the pages and items that may differ between two states, one of which descends from the other.
-    Both are states of main or of one change request, or one is of main and the other of a change request
-    based on it."""
+    """Return the pages and items that may be different in two states, one of which descends from the other. Both states
+    belong to main or to one change request, or one belongs to main and the other to a change request based on it."""
     pages: set[str] = set()
     items: set[str] = set()
     for layer in head.layers:
@@ -220,7 +219,7 @@ def _merge(
 
 
 OfText = Callable[[str, str], Document]
-"""Function that takes an owner's ID and the hash of its text, and returns the document with keys."""
+"""Function that takes an owner's ID and the hash of its source, and returns the document with keys."""
 
 
 def _written(
@@ -231,8 +230,8 @@ def _written(
     sides: tuple[Versions, Versions],
     document: OfText | None = None,
 ) -> MergedContent:
-    """Return the content to write: the differences between a merge result and ``known``, the current content of
-    the branch. ``below``: the state that contains all other content."""
+    """Return the content to write: the differences between a merge result and ``known``, the current content of the
+    branch. ``below``: the state with all other content."""
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(
@@ -248,7 +247,7 @@ def _written(
 def _keys(
     changes: Changes, bodies: dict[str, str], sides: tuple[Versions, Versions], document: OfText
 ) -> list[KeptKeys]:
-    """Return the keys that nodes of merged texts keep from either side."""
+    """Return the keys that nodes of merged content keep from either side."""
     kept = []
     texts = [(id, page.body, "pages") for id, page in changes.pages.items() if page is not None]
     texts += [(id, item.content, "items") for id, item in changes.items.items() if item is not None]

@@ -39,17 +39,17 @@ class ConflictsQuery(PageQuery):
 
 
 class OpenConflict(Struct, rename="camel", kw_only=True):
-    """Conflict between two sides that changed the same thing. ``ours``: the value in the change request.
-    ``theirs``: the value in main or, depending on ``origin``, in an edit to an older revision (``edit``),
-    in the repository that the space is synced with (``repository``), or in a source that was imported again
-    (``import``). ``base``: the value before both changes; null if it didn't exist. ``kept``: the side that
-    the change request contains until the conflict is resolved.
+    """Conflict between two sides that changed the same content. ``ours``: the value in the change request. ``theirs``:
+    the value in main or, depending on ``origin``, in an edit to an older revision (``edit``), in the repository that
+    the space is synced with (``repository``), or in a source that was imported again (``import``). ``base``: the value
+    before both changes; null if there was none. ``kept``: the side whose version the change request contains until the
+    conflict is resolved.
 
-    ``field``: the name of the field on the page or file (``noIndex``, ``layout.width``); ``place`` for the
-    position of a page in the tree (the value is ``{parent}``: the ID of a page, or null for the top level);
-    ``file`` for the properties of a file's content; or ``body`` for a part of a text (the value is
-    Markdown). If ``kind`` is ``deleted``, the values are the whole page with its text, or the whole file,
-    reusable content, or variable. ``settled``: the resolution; omitted while the conflict is open.
+    ``field``: the name of the field on the page or file (``noIndex``, ``layout.width``); ``place`` for the position of
+    a page in the tree (the value is ``{parent}``: the ID of a page, or null for the top level); ``file`` for the
+    properties of a file's content; or ``body`` for a part of a string (the value is Markdown). If ``kind`` is
+    ``deleted``, the values are the whole page with its text, or the whole file, reusable content, or variable.
+    ``settled``: the resolution; omitted while the conflict is open.
     """
 
     id: str
@@ -68,10 +68,10 @@ class OpenConflict(Struct, rename="camel", kw_only=True):
 
 
 class ResolveConflict(Struct):
-    """Resolution of a conflict. ``value``: the value to use instead of either side, only with ``edited``.
-    It has the same format as the sides. For a position, it also has ``at``: the index among the sibling
-    pages. For a conflict about a deletion, it must be null. A conflict about the content of a file can't
-    have a value: update the file instead."""
+    """Resolution of a conflict. ``value``: the value to use instead of either side; only with ``edited``. It has the
+    same format as the sides. For a position, it also has ``at``: the index among the sibling pages. For a conflict
+    about a deletion, it must be null. A conflict about the content of a file can't have a value: update the file
+    instead."""
 
     choice: Choice
     value: Any | UnsetType = UNSET
@@ -136,7 +136,7 @@ def present_settlement(settled: SettledConflict, people: Mapping[str, User]) -> 
 
 
 def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> object:
-    """Present one side of a conflict."""
+    """Present the value of one side of a conflict."""
     if value is None or conflict.kind == "block":
         return value
     if conflict.kind == "deleted":
@@ -185,7 +185,8 @@ def read_edited(conflict: MergeConflict, value: object) -> object:
     at)``. Raises BadRequest if the value is invalid."""
     if conflict.kind == "deleted" and value is not None:
         raise BadRequest(
-            "value: must be null to delete the content. To keep it with changes, edit it directly."
+            "value: must be null to delete the content. To change the content instead of deleting "
+            "it, edit it directly."
         )
     if conflict.kind != "field":
         return value

@@ -1,4 +1,4 @@
-"""Content of change requests: edit it, edit main in spaces with live editing, and list references."""
+"""Content of change requests: edit it, and list references. Also edit main in spaces with live editing."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ operation = Area("changes").operation
 
 _CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 BODY_LIMIT = 40 * 1024 * 1024
-"""Maximum size of a request body: twenty files of 1 MB as base64, plus the texts of a large batch."""
+"""Maximum size of a request body: twenty files of 1 MB in base64, plus the text of a large batch."""
 
 
 # --- references ---------------------------------------------------------------------------------------
@@ -107,8 +107,8 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     agents="docs:read",
 )
 def list_links(call: Call, change: WrittenChange, query: ChangeLinksQuery) -> ReferenceUsages:
-    """List the references in a change request. `brokenContext` limits the list to broken links: those that
-    the change request broke, or those that were already broken."""
+    """List the references in a change request. `brokenContext` limits the list to broken links, either links that the
+    change request broke or links that were already broken."""
     with _links(call, change) as links:
         return links.of_space(query, query.broken_context)
 
@@ -133,7 +133,7 @@ def list_page_backlinks(
 def list_file_backlinks(
     call: Call, change: WrittenChange, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List where a file is used in a change request."""
+    """List the locations where a file is used in a change request."""
     with _links(call, change) as links:
         return links.to_file(file_id, query)
 
@@ -147,7 +147,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, change: WrittenChange, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List where reusable content is used in a change request."""
+    """List the locations where reusable content is used in a change request."""
     with _links(call, change) as links:
         return links.to_reusable(reusable_content_id, query)
 
@@ -167,14 +167,13 @@ def list_reusable_content_backlinks(
 def update_content(
     call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
 ) -> ChangeRequest | ChangeContentAnswer:
-    """Update the content of a change request with a batch of changes. They are applied in order, and either
-    all succeed or none are saved. With `compat=false`, the response contains the result for each page. The
-    `Octavo-Unread-Conditions` header names pages with invalid conditions. No one can see the content of
-    these pages.
+    """Update the content of a change request with a batch of changes. They are applied in order, and either all succeed
+    or none are saved. With `compat=false`, the response contains the result for each page. The
+    `Octavo-Unread-Conditions` header lists pages with invalid conditions, whose content no one can see.
 
-    With `baseRevision`, the batch is merged with everything saved since that revision. If the batch and later
-    saves changed the same content, the saved version is kept and the change request gets an open conflict.
-    With `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
+    With `baseRevision`, the batch is merged with all changes saved since that revision. If the batch and later saves
+    changed the same content, the saved version is kept and the change request gets an open conflict. With
+    `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
     """
     made = edit_change(
         call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -207,10 +206,9 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     """Update the content of main with a batch of changes, as one revision, in spaces with live editing.
     Returns 403 in locked spaces.
 
-    With `baseRevision`, the batch is merged with everything saved since that revision. If the batch and later
-    saves changed the same content, main is left unchanged, and the response contains a new change request
-    with the edit and its conflicts. With `onConflict=refuse`, nothing is written instead, and the response
-    contains the current pages.
+    With `baseRevision`, the batch is merged with all changes saved since that revision. If the batch and later saves
+    changed the same content, main is left unchanged, and the response contains a new change request with the edit and
+    its conflicts. With `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
     """
     made = edit_main(
         call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -236,7 +234,7 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     errors=(404, 409),
 )
 def verify(call: Call, space: SpaceAccess, page_id: str) -> VerifyAnswer:
-    """Record that you checked today that a page is still correct. In a locked space, this creates a change request,
+    """Record that you verified today that a page is still correct. In a locked space, this creates a change request,
     which is merged immediately if you can merge it and all merge rules pass; otherwise it needs a review."""
     found = verify_page(call.context, space, page_id)
     if found.change is None:
@@ -252,7 +250,7 @@ _NAMED = 20
 def _report_unread_conditions(
     call: Call, tx: Transaction, state: State, edited: EditedContent
 ) -> list[UnreadCondition]:
-    """Return the invalid conditions on edited pages, and name the pages in a header."""
+    """Return the invalid conditions on edited pages, and list the pages in a header."""
     found = []
     for page_id in dict.fromkeys(one.page_id for one in edited.outcomes if one.kind != "deleted_page"):
         page = find_page(tx, state, page_id)
@@ -267,8 +265,8 @@ def _report_unread_conditions(
 
 
 def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
-    """Set the revision to use as ``baseRevision`` of the next save: the latest one without changes that the
-    client hasn't seen."""
+    """Set the revision to use as the ``baseRevision`` of the next save: the latest revision up to which the client has
+    seen all changes."""
     answer.revision, answer.previous_revision = made.state.revision_id, made.before
     if base not in (None, made.before) and made.change is None:
         answer.revision, answer.merged_revision = base, made.state.revision_id
@@ -346,7 +344,7 @@ def _editing(
     errors=(400, 404, 409),
 )
 def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
-    """Move a page under another page, or to the top level (null), at an index among its new siblings."""
+    """Move a page under another page or to the top level (null), at an index among its new siblings."""
     with _editing(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
         return reader.page(page_id, PageContentQuery())
 
@@ -359,7 +357,7 @@ def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) ->
     errors=(400, 404, 409, 413),
 )
 def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange) -> File:
-    """Rename a file, or replace its content from a URL or base64 data. References to it stay valid."""
+    """Rename a file, or replace its content from a URL or base64 data. References to the file stay valid."""
     content = None
     if body.url is not None or body.base64 is not None:
         try:

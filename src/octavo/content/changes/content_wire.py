@@ -15,9 +15,9 @@ MAX_CHANGES = 2000
 
 
 class ChangeContent(Struct, rename="camel"):
-    """Batch of changes. ``baseRevision``: the revision that the changes are based on; the changes are
-    merged with everything saved since that revision. By default, they are applied to the current content.
-    ``onConflict``: ``refuse`` writes nothing if the batch and later saves changed the same content."""
+    """Batch of changes. ``baseRevision``: the revision that the changes are based on. The changes are merged with all
+    changes saved since that revision. By default, they apply to the current content. ``onConflict``: ``refuse`` writes
+    nothing if the batch and later saves changed the same content."""
 
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
     base_revision: Annotated[str, Meta(max_length=100)] | None = None
@@ -67,10 +67,10 @@ class VariablesAnswer(Struct):
 
 
 class BlocksResult(Struct):
-    """Resulting blocks with their keys: one list for each entry of ``set``, ``insert``, and ``move``, with
-    the blocks that remain on the page. They match the page's document, except for ``meta.id`` of headings,
-    which depends on the whole page. A list is empty if no blocks remain, for example if only an empty
-    paragraph was given, or if someone else deleted the blocks."""
+    """Resulting blocks with their keys. Each entry of ``set``, ``insert``, and ``move`` has a list of the blocks that
+    remain on the page. They are the same as in the page's document, except for ``meta.id`` of headings, which depends
+    on the whole page. A list is empty if no blocks remain, for example if the input was only an empty paragraph, or if
+    someone else deleted the blocks."""
 
     set: list[list[dict[str, Any]]]
     insert: list[list[dict[str, Any]]]
@@ -88,8 +88,8 @@ class PageResult(Struct, omit_defaults=True):
 
 
 class UnreadCondition(Struct):
-    """Invalid condition on a page, whose content no one can see until it is fixed. ``line``: the line in the
-    page's file."""
+    """Invalid condition on a page. No one can see the page's content until the condition is fixed. ``line``: the line
+    in the page's file."""
 
     page: str
     line: int
@@ -97,13 +97,13 @@ class UnreadCondition(Struct):
 
 
 class ChangeContentAnswer(Struct, rename="camel", kw_only=True):
-    """Result of a batch, for main and for change requests with ``compat=false``. ``result``: ``conflicts``
-    means that the change request contains the conflicts between the edit and later saves, and main is
-    unchanged; ``refused`` means that nothing was written, and the pages are those of ``merged_revision``.
-    ``revision``: the ``baseRevision`` for the next save. Normally it is the new revision, which follows
-    ``previous_revision``. If the new revision also contains other people's changes, it is the
-    ``baseRevision`` of this save, because the client hasn't seen those changes. ``merged_revision``: in
-    that case, the new revision, for clients that display the pages of this response."""
+    """Result of a batch, for main and for change requests with ``compat=false``. ``result``: ``conflicts`` means that
+    the change request contains the conflicts between the edit and later saves, and main is unchanged; ``refused`` means
+    that nothing was written, and the response contains the pages of ``merged_revision``. ``revision``: the
+    ``baseRevision`` for the next save. Normally, this is the new revision, which follows ``previous_revision``. If the
+    new revision also contains other people's changes, it is the ``baseRevision`` of this save, because the client
+    hasn't seen those changes. ``merged_revision`` is then the new revision, for clients that display the pages of this
+    response."""
 
     changes: list[PageResult]
     result: Literal["edit", "conflicts", "refused"]

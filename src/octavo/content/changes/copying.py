@@ -1,7 +1,7 @@
 """Copy pages, files, and variables into a state, for example from a template.
 
-Copies get new IDs but keep their texts, so identical bodies and files are stored only once. Files keep
-their relative paths, so relative links between them still work.
+Copies get new IDs but keep their content, so identical sources and files are stored only once. Files keep their
+relative paths, so relative links between them still work.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _RELATIVE = ("ref:", "/pages/", "/files/")
 
 
 class CopiedMaterial(Struct, frozen=True):
-    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``:
-    the function that returns the text of a body. ``stored``: whether all texts are already in the database.
-    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts
-    as they are, because they contain no slots and no references by ID. ``into``: the parent page."""
+    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``: a function
+    that returns the source with a hash. ``stored``: whether all sources are already in the database. ``folder``: the
+    folder to copy files to if their paths are in use. ``verbatim``: whether to copy sources unchanged, because they
+    contain no slots and no references by ID. ``into``: the parent page."""
 
     pages: list[Page]
     items: list[Item]
@@ -142,8 +142,8 @@ class _Copier:
             yield new
 
     def _prefix(self) -> str:
-        """Return the folder for copied files: the root of the space, or the first folder whose paths are all
-        free."""
+        """Return the folder for copied files: the root of the space, or the first folder in which all of their paths
+        are free."""
         paths = [page.file_path for page in self.material.pages]
         paths += [item.path for item in self.material.items]
         root, number = self.draft.root, 0
@@ -159,10 +159,11 @@ class _Copier:
     def _map_target(self, target: JsonObject | None) -> JsonObject | None:
         if target is None:
             return None
-        names = {
-            name: self.new_ids[target[name]] for name in ("page", "file") if target.get(name) in self.new_ids
-        }
-        return {**target, **names}
+        named = {name: target[name] for name in ("page", "file") if name in target}
+        if not target.get("space") and named.keys() and not self.new_ids.keys() >= set(named.values()):
+            # The target isn't copied, for example because it is restricted.
+            return {"kind": "url", "url": ""}
+        return {**target, **{name: self.new_ids.get(id, id) for name, id in named.items()}}
 
     def _target(self, name: str, ref: JsonObject) -> tuple[str, str | None]:
         """Return the target that fills a slot (the path of a file in the space, or a URL), and its anchor."""
@@ -175,7 +176,7 @@ class _Copier:
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
             if ref.get("space") not in (None, self.draft.state.space_id):
-                raise BadRequest(f"{where}: must be a URL if you link to a page in another space")
+                raise BadRequest(f"{where}: must be a URL to link to a page in another space")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
             path = self._found(where, lambda: self.draft.get_page(ref["page"]).file_path)
             return ("path", path + anchor) if path else ("url", f"/pages/{ref['page']}{anchor}")
@@ -188,8 +189,8 @@ class _Copier:
             raise error.inside(where) from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new text, in which slots are filled and references by ID point to the
-        copies. Blocks with unfilled slots are omitted."""
+        """Return the hash of the new source, in which slots are filled and references by ID point to the copies. Blocks
+        with unfilled slots are omitted."""
         if digest is None or self.material.verbatim:
             return digest
         text = self.material.text(self.draft.tx, digest)

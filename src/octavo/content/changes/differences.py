@@ -1,4 +1,4 @@
-"""Differences between two states, as shown to people: pages, files, reusable content, and variables."""
+"""Differences between two states, in the form shown to people: pages, files, reusable content, and variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from octavo.content.revisions.states import (
     list_changed,
     revision_state,
 )
-from octavo.core.diff import BlockChange, Change, compare_tags, diff_text, semantic_changes
+from octavo.core.diff import Change, compare_tags, semantic_changes
+from octavo.core.pages import Page
 from octavo.core.space_config import TAGS_PATH
 from octavo.core.tags import Tag, read_tags
 from octavo.errors import BadRequest, NotFound
@@ -40,8 +41,8 @@ _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
 
 
 class States(Struct, frozen=True):
-    """Two states to compare. ``find_touched``: the function that returns everything that may differ between
-    them."""
+    """Two states to compare. ``find_touched``: a function that returns the pages and items that may be different in the
+    two states."""
 
     before: State
     after: State
@@ -51,8 +52,8 @@ class States(Struct, frozen=True):
 def states_of_change(
     tx: Transaction, space: SpaceAccess, change: ChangeRow, since: str | None = None
 ) -> States:
-    """Compare a change request with the state of main that it is based on, or with one of its earlier
-    revisions. Raises BadRequest if ``since`` is any other revision."""
+    """Compare a change request with the state of main that it is based on, or with one of its earlier revisions. Raises
+    BadRequest if ``since`` is another revision."""
     if since is not None:
         return _seen(tx, space, _states_since(tx, change.state, since))
     found = States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
@@ -60,7 +61,7 @@ def states_of_change(
 
 
 def _seen(tx: Transaction, space: SpaceAccess, states: States) -> States:
-    """Return the states without the pages that the caller can't see in either of them."""
+    """Return the states without pages that the caller can't see in one of them."""
     hidden = seen_by(tx, space, states.before).hidden | seen_by(tx, space, states.after).hidden
     if not hidden:
         return states
@@ -79,7 +80,7 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
         what = "this change request" if len(after.layers) > 1 else "main, like this revision"
         raise BadRequest(f"since: must be a revision of {what}")
     if before.layers[0].sequence > top.sequence:
-        raise BadRequest("since: must be an earlier revision than the one you compare with")
+        raise BadRequest("since: must be earlier than the revision that you compare it with")
 
     def find_touched() -> TouchedIds:
         found = [
@@ -94,10 +95,9 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
 def states_of_revision(
     tx: Transaction, space: SpaceAccess, revision_id: str, since: str | None = None
 ) -> States:
-    """Compare a revision, including any consecutive saves that were combined into it, with the previous
-    revision of its branch; the first revision of a change request is compared with main. ``since``: an
-    earlier revision of its branch to compare with instead. Raises BadRequest if ``since`` is any other
-    revision."""
+    """Compare a revision, including any consecutive saves that were combined into it, with the previous revision of its
+    branch; the first revision of a change request is compared with main. ``since``: an earlier revision of its branch
+    to compare with instead. Raises BadRequest if ``since`` is another revision."""
     return _seen(tx, space, _states_of_revision(tx, space.space_id, revision_id, since))
 
 
@@ -161,12 +161,16 @@ def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
     return compare_tags(before, after)
 
 
-def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
-    """Return a page's changed blocks with word-level differences. Raises NotFound if neither state has the
-    page."""
-    before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
-    if before is None and after is None:
+class PageSides(Struct, frozen=True):
+    """Page in the two states; None where it doesn't exist."""
+
+    before: Page | None
+    after: Page | None
+
+
+def page_sides(tx: Transaction, states: States, page_id: str) -> PageSides:
+    """Return a page in the two states. Raises NotFound if neither state has the page."""
+    sides = PageSides(find_page(tx, states.before, page_id), find_page(tx, states.after, page_id))
+    if sides.before is None and sides.after is None:
         raise NotFound(f"There is no page with the ID {page_id!r} in either revision.")
-    old = get_body(tx, before.body) if before is not None and before.body else ""
-    new = get_body(tx, after.body) if after is not None and after.body else ""
-    return diff_text(old, new)
+    return sides

@@ -14,13 +14,17 @@ from octavo.content.pages.presenting import present_variants
 from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.tag_wire import present_page_tags
 from octavo.content.pages.wire import FileVariant, present_cover, present_layout
-from octavo.content.references.resolving import cover_ref
+from octavo.content.references.concealing import Concealment
+from octavo.content.references.resolving import cover_ref, page_owner
+from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.files import download_url
 from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page, list_ancestors
 from octavo.content.revisions.states import State
-from octavo.core.diff import Change, diff_documents
+from octavo.core.diff import Change, diff_documents, diff_text
+from octavo.core.document.nodes import Block, Document
+from octavo.core.document.page import split_page
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import wire_name
 from octavo.core.pages import PAGE_FIELDS, Page
@@ -30,7 +34,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, decode_token, encode_token
 from octavo.kit.http.operation import Recipient
 
-from .differences import Entry, States, entries_between, text_changes
+from .differences import Entry, States, entries_between, page_sides
 from .differences_wire import (
     BlockDifference,
     BlockWords,
@@ -52,21 +56,48 @@ def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
     """Present the differences in one page. Raises NotFound if neither state contains the page."""
-    shown = present_text_changes(text_changes(tx, states, page_id))
+    sides = page_sides(tx, states, page_id)
+    compared = [
+        _Side(Concealment(to, tx, state), ContentReader(to, tx, state), tx, page)
+        for state, page in ((states.before, sides.before), (states.after, sides.after))
+    ]
+    old, new = compared
+    shown = present_text_changes(diff_text(old.text, new.text))
     if query.format == "document":
-        shown.blocks = _block_differences(to, tx, states, page_id)
+        shown.blocks = _block_differences(old, new, page_id)
     return shown
 
 
-def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: str) -> list[BlockDifference]:
-    sides = []
-    for state in (states.before, states.after):
-        page = find_page(tx, state, page_id)
-        body = page.body if page is not None else None
-        sides.append((ContentReader(to, tx, state), body, keyed_document(tx, page_id, body)))
-    (old, old_body, before), (new, new_body, after) = sides
+class _Side:
+    """One side of a comparison of a page, without links to pages that the reader can't see."""
+
+    def __init__(
+        self, concealment: Concealment, reader: ContentReader, tx: Transaction, page: Page | None
+    ) -> None:
+        self._concealment, self._reader, self._tx, self._page = concealment, reader, tx, page
+
+    @property
+    def text(self) -> str:
+        page = self._page
+        if page is None or page.body is None:
+            return ""
+        front, heading, text = split_page(get_body(self._tx, page.body))
+        return front + heading + self._concealment.markdown(text, page_owner(page))
+
+    def document(self, page_id: str) -> Document:
+        page = self._page
+        document = keyed_document(self._tx, page_id, page.body if page is not None else None)
+        return self._concealment.document(document, page_owner(page)) if page is not None else document
+
+    def node(self, page_id: str, node: Block) -> JsonObject:
+        body = self._page.body if self._page is not None else None
+        found: list[JsonObject] = self._reader.nodes(page_id, body, [node])
+        return found[0]
+
+
+def _block_differences(old: _Side, new: _Side, page_id: str) -> list[BlockDifference]:
     found = []
-    for change in diff_documents(before, after):
+    for change in diff_documents(old.document(page_id), new.document(page_id)):
         difference = BlockDifference(
             kind=change.kind,
             key=change.key,
@@ -74,9 +105,9 @@ def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: 
             words=[BlockWords(key, present_words(words)) for key, words in change.words.items()],
         )
         if change.before is not None:
-            (difference.before,) = old.nodes(page_id, old_body, [change.before])
+            difference.before = old.node(page_id, change.before)
         if change.after is not None:
-            (difference.after,) = new.nodes(page_id, new_body, [change.after])
+            difference.after = new.node(page_id, change.after)
         found.append(difference)
     return found
 
@@ -128,6 +159,9 @@ class _Presenter:
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
+        self._concealments = {
+            id(state): Concealment(to, tx, state) for state in (states.before, states.after)
+        }
         files = [
             item
             for entry in entries
@@ -171,13 +205,14 @@ class _Presenter:
 
     def _attributes(self, change: Change) -> JsonObject:
         found: JsonObject = {}
-        for name, field in change.fields.items():
-            before = self._value(self.states.before, change.before, name, field.before)
-            after = self._value(self.states.after, change.after, name, field.after)
+        for name in change.fields:
+            before = self._value(self.states.before, change.before, name)
+            after = self._value(self.states.after, change.after, name)
             found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
-    def _value(self, state: State, page: Page, name: str, value: Any) -> object:
+    def _value(self, state: State, page: Page, name: str) -> object:
+        value = getattr(self._concealments[id(state)].page(page), name)
         if value is None:
             return None
         if name == "layout":
@@ -260,5 +295,5 @@ _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType
 
 
 def _pair(before: object, after: object) -> JsonObject:
-    """Return both values, omitting missing ones."""
+    """Return both values, except missing values."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

@@ -66,7 +66,7 @@ class SemanticChange(Struct, rename="camel", kw_only=True):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """Page of changes. ``more``: the number of remaining changes. ``next``: the next page of changes."""
+    """Page of a list of changes. ``more``: the number of remaining changes. ``next``: the next page of the list."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET

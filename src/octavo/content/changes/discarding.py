@@ -11,13 +11,13 @@ from . import store
 from .pending import has_pending, try_to_save_pending
 
 DAYS = 7
-"""Number of days after which an empty draft is deleted if no one discarded it, for example because a tab
-was closed or the browser was offline."""
+"""Number of days after which an empty draft is deleted if it wasn't discarded, for example because a tab was closed or
+the browser was offline."""
 _AT_ONCE = 100
 
 
 def discard(context: Context, change_id: str) -> None:
-    """Delete an empty draft. Raises Conflict if it contains anything."""
+    """Delete an empty draft. Raises Conflict if it isn't empty."""
     try_to_save_pending(context, change_id)
     with context.db.write() as tx:
         change = store.lock_change(tx, change_id)

@@ -1,5 +1,4 @@
-"""Documents of the pages and reusable content in a draft: sources, references, and the keys that blocks
-keep."""
+"""Documents of pages and reusable content in a draft: sources, references, and the keys that blocks keep."""
 
 from __future__ import annotations
 
@@ -56,13 +55,13 @@ class BatchDocuments:
         self._file_refs: dict[str, str] = {}
         """File IDs by the names used in the batch."""
         self._given: dict[str, Document | Index | None] = {}
-        """Pages and reusable content whose source this batch creates. The value is the document with keys if
-        all of it was provided as nodes, or the index of the source if only some of its blocks were."""
+        """Pages and reusable content whose source this batch creates. The value is the document with keys if the whole
+        document was provided as nodes, or the index of the source if only some blocks were."""
         self._copied_from: dict[str, Document] = {}
         self._unresolved: dict[str, None] = {}
         """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
-        """Names that blocks of a page link to and that a later change of this batch may assign to a page."""
+        """Names in links on a page that a later change of this batch may assign to a page."""
 
     def name_page(self, ref: str, page_id: str) -> None:
         """Give a new page the name that links in the batch use."""
@@ -86,29 +85,28 @@ class BatchDocuments:
         self._given.setdefault(owner_id, None)
 
     def copy_from(self, owner_id: str, document: Document) -> None:
-        """Let the blocks of a copied text keep their keys. ``document``: the document, from another state,
-        that the text was copied from."""
+        """Let the blocks of a copied document keep their keys. ``document``: the original document, which is from
+        another state."""
         self._copied_from[owner_id] = document
 
     def resolve_names(self) -> list[KeptKeys]:
-        """Replace links by name with links by path, once the whole batch has been applied, and return the
-        keys that blocks keep."""
+        """Replace links by name with links by path after the whole batch has been applied, and return the keys that
+        blocks keep."""
         named = self._page_refs.keys()
         for owner_id in [*self._unresolved, *(id for id, refs in self._open_refs.items() if refs & named)]:
             self._write_links_as_paths(owner_id)
         return [kept for owner_id, given in self._given.items() if (kept := self._keys(owner_id, given))]
 
     def with_text(self, page: Page, source: str) -> Page:
-        """Return the page with another source. An unchanged heading doesn't override the page's title in
-        navigation."""
+        """Return the page with a new source. An unchanged heading doesn't override the page's title in navigation."""
         head = read_head(source)
         before = read_head(self.draft.text(page.body)).title if page.body else None
         title = page.title if head.title in (None, "", before) else head.title
         return replace(page, body=self.draft.put_text(source), title=title, **head_fields(head))
 
     def with_document(self, page: Page, given: DocumentInput) -> Page:
-        """Return the page with another document. Raises BadRequest if the document is invalid, and TooLarge
-        if it is too large."""
+        """Return the page with a new document. Raises BadRequest if the document is invalid, and TooLarge if it is too
+        large."""
         return self.with_text(page, self.write(page_owner(page), page.body, given))
 
     def write(self, owner: Owner, body: str | None, given: DocumentInput) -> str:
@@ -120,8 +118,8 @@ class BatchDocuments:
         return source
 
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
-        """Return the new source, and its document if it was provided as nodes. If the new source has no front
-        matter or title, those of the old source are kept."""
+        """Return the new source, and its document if it was provided as nodes. If the new source has no front matter or
+        title, the front matter or title of the old source is kept."""
         front, heading, before = split_page(self.draft.text(body))
         document = None
         if isinstance(given.markdown, str):
@@ -141,8 +139,8 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document, with references as written in files, and the blocks of the previous version
-        by key."""
+        """Return the document, with references in the form used in files, and the blocks of the previous version by
+        key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -178,7 +176,7 @@ class BatchDocuments:
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
     ) -> JsonObject | None:
-        """Return a new reference on a page as it is written in the page's file; None if it is unchanged."""
+        """Return a new reference on a page in the form used in the page's file; None if it is unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
@@ -187,7 +185,7 @@ class BatchDocuments:
         return now if url is None else {"kind": "url", "url": url}
 
     def _as_written(self, reference: Reference, path: str | None) -> JsonObject | None:
-        """Return a reference by ID as an equivalent URL for use in a file; None if it is unchanged."""
+        """Return an equivalent URL for a reference by ID, for use in a file; None if the reference stays unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
         here = ref.get("space") in (None, self.draft.state.space_id)
@@ -211,8 +209,8 @@ class BatchDocuments:
         return {"kind": "url", "url": url} if url else None
 
     def _write_links_as_paths(self, owner_id: str) -> None:
-        """Replace names used in this batch, and IDs, with paths in links, because files in a space link to
-        each other by path."""
+        """In links, replace IDs and names used in this batch with paths, because files in a space link to each other by
+        path."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()
@@ -370,8 +368,8 @@ class BatchDocuments:
         return replace(page, **given)
 
     def with_blocks_of(self, page: Page, old: Page, keys: list[str]) -> None:
-        """Revert top-level blocks by key: edited ones are restored, new ones are removed, and deleted ones
-        are inserted after the block that they followed."""
+        """Revert top-level blocks by key: edited blocks are restored, new blocks are removed, and deleted blocks are
+        inserted after the block that they followed."""
         then, here = self.keyed_of(page.id, old.body), self.keyed_of(page.id, page.body)
         was = {block.key: block for block in then.nodes}
         order = [block.key for block in then.nodes]

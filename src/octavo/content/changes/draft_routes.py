@@ -1,4 +1,4 @@
-"""Find the change request to continue, suggest its reviewers, and discard empty drafts."""
+"""Find change requests to continue, suggest reviewers, and discard empty drafts."""
 
 from __future__ import annotations
 
@@ -59,9 +59,8 @@ def discard_change(call: Call, change: ChangeAccess) -> None:
     errors=(404,),
 )
 def suggest_reviewers(call: Call, change: WrittenChange) -> Listing[SuggestedReviewer]:
-    """List people who can review a change request, the best suggestion first: those that merge rules
-    require, those who wrote the edited pages, and those who reviewed recent changes to the space. Returns
-    at most 8 people."""
+    """List people who can review a change request, best suggestion first: required reviewers, authors of the edited
+    pages, and reviewers of recent changes to the space. Returns at most 8 people."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_suggestions(call, tx, suggesting_reviewers.suggest(tx, change, row))

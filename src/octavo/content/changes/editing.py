@@ -1,7 +1,6 @@
-"""Apply a batch of changes to a state; if one fails, none are applied.
+"""Apply a batch of changes to a state. If one change fails, none are applied.
 
-Nothing is written here: the batch is applied to a draft, and the result is the content that a revision has to
-write.
+This module is read-only: the batch is applied to a draft, and the result is the content to write in a revision.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ def edit(
     uploads: Sequence[Upload] = (),
     started: State | None = None,
 ) -> EditedContent:
-    """Apply changes to a state. ``resolver``: the resolver of references for the caller. ``started``: the
-    state that ``revert_page`` restores if no revision is given. Raises BadRequest, NotFound, or Conflict
-    naming the change."""
+    """Apply changes to a state. ``resolver``: the resolver of references for the caller. ``started``: the state that
+    ``revert_page`` restores if no revision is given. Raises BadRequest, NotFound, or Conflict; the message names the
+    change."""
     batch = BatchApplication(tx, state, started, uploads, resolver)
     for number, change in enumerate(changes):
         try:

@@ -31,16 +31,16 @@ _EMPTY = State("", "", (Layer("", 0),))
 def filling_with_template(
     tx: Transaction, actor: Actor, template_id: str, refs: dict[str, JsonObject]
 ) -> MakeEdit:
-    """Return the function that writes a template's pages. ``refs``: the targets of its open references, by
-    name. Raises NotFound or BadRequest if the choice is invalid, before the space is created."""
+    """Return a function that writes a template's pages. ``refs``: the targets of the template's open references, by
+    name. If the template or a target is invalid, raises NotFound or BadRequest before the space is created."""
     material = get_material(tx, actor, template_id)
     copy_material(tx, _EMPTY, material, refs)
     return lambda tx, state, _: copy_material(tx, state, material, refs)
 
 
 def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource) -> MakeEdit:
-    """Return the function that writes the placeholder page that the pages of a source replace later. Raises
-    BadRequest naming the problem with the source."""
+    """Return a function that writes a placeholder page, which the pages of a source replace later. Raises BadRequest
+    with the problem if the source is invalid."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotFetchedYet:

@@ -35,9 +35,9 @@ _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
 
 @operation("listRevisionsOfSpace", "GET", "/spaces/{spaceId}/revisions", needs=Can.VIEW)
 def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
-    """List the revisions of main, newest first. Consecutive saves by one person, each based on the previous
-    one through `baseRevision` and within five minutes of it, are combined into the last one, with their
-    number in `saves`."""
+    """List the revisions of main, newest first. Consecutive saves by one person are combined into a single revision,
+    with the number of saves in `saves`. Each save must be based on the previous save through `baseRevision`, and must
+    follow it within five minutes."""
     with call.db.read() as tx:
         return _present(call, tx, space, list_revisions(tx, space.space_id, query.limit, query.page))
 
@@ -53,8 +53,7 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
 def list_page_revisions(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[RevisionItem]:
-    """List the revisions of main that changed a page: its text, fields, or position. Deleted pages also
-    have a list."""
+    """List the revisions of main that changed a page's text, fields, or position. This also works for deleted pages."""
     with call.db.read() as tx:
         if page_id in main_seen_by(tx, space).hidden:
             raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
@@ -109,9 +108,9 @@ def get_revision_page_changes(
     "revertRevision", "POST", f"{_REVISION}/revert", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
-    """Create a change request that reverts a revision of main, such as a merge. Content that has been
-    edited since becomes a conflict in the change request. With `undo=later`, it reverts everything after
-    the revision, restoring the content of main at that revision."""
+    """Create a change request that reverts a revision of main, such as a merge. Content that has been edited since then
+    becomes a conflict in the change request. With `undo=later`, the change request reverts all changes after the
+    revision, which restores the content that main had at that revision."""
     if query.undo == "later":
         change = reverting.restore(call.context, space, revision_id)
     else:
@@ -122,7 +121,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
 
 @operation("rollBackRevision", "POST", f"{_REVISION}/rollback", needs=Can.MERGE, errors=(400, 403, 404, 409))
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
-    """Roll back main to an earlier revision by creating a new revision with the same content, which undoes
-    everything after the earlier one. This isn't possible in locked spaces. Returns 409 if main already has
-    that content. To undo a single revision and keep later ones, use `revertRevision`."""
+    """Roll back main to an earlier revision. This request creates a new revision with the content of the earlier
+    revision, which undoes all later changes. This isn't possible in locked spaces. Returns 409 if main already has that
+    content. To undo a single revision and keep later revisions, use `revertRevision`."""
     return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -20,9 +20,9 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery, kw_only=True):
-    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of
-    the previous one; an Octavo extension. ``only``: the ID of the page or item whose changes to return.
-    ``page``: `next.page` of the previous response."""
+    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of the
+    previous revision; an Octavo extension. ``only``: the ID of the page or item whose changes to return. ``page``:
+    `next.page` of the previous response."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
     since: str | None = None
@@ -31,7 +31,7 @@ class RevisionChangesQuery(ContentQuery, kw_only=True):
 
 
 class RevertQuery(Struct):
-    """Query parameters for a revert. ``undo``: ``revision`` reverts that revision, and ``later`` reverts everything
+    """Query parameters for a revert. ``undo``: ``revision`` reverts that revision, and ``later`` reverts all changes
     after it."""
 
     undo: Literal["revision", "later"] = "revision"
@@ -45,9 +45,9 @@ class RollbackAnswer(Struct):
 
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
-    """Revision in the history of a space. ``agent``: the agent that the author used. ``contributors``:
-    everyone who edited the merged change request, or who wrote in a page that was edited live, most recent
-    first. ``pages``: the number of pages that it created or changed, with the title of one of them."""
+    """Revision in the history of a space. ``agent``: the agent that the author used. ``contributors``: everyone who
+    edited the merged change request, or who wrote in a page that was edited live, most recent first. ``pages``: the
+    number of pages that the revision created or changed, with the title of one of them."""
 
     id: str
     parents: list[str]
@@ -76,8 +76,8 @@ def present_revisions(
     begun: dict[str, RevisionRow],
     revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
-    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first of consecutive
-    saves, by the ID of the last one. ``revised``: the changed pages by revision ID."""
+    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first revision of each series of
+    consecutive saves, by the ID of the last revision. ``revised``: the changed pages by revision ID."""
     editors = list_editors(tx, merged)
     writers = list_authors(tx, [row.id for row in rows])
     contributors = {row.id: editors.get(row.merged_from or "", []) or writers.get(row.id, []) for row in rows}

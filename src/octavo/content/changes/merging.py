@@ -24,8 +24,8 @@ from .saving import emit_change_event, lock_unchanged, require_editable, retry_o
 from .store import encode_conflicts
 
 _FREE_TRIES = 2
-"""Number of merge attempts that don't block people who are editing. Each further attempt rejects new text
-until it ends."""
+"""Number of merge attempts that don't block people who are editing. Each additional attempt rejects new text until the
+attempt ends."""
 
 
 class MergeOutcome(NamedTuple):
@@ -99,8 +99,8 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
 
 
 def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
-    """Mark a change request as merged because its content reached main through another ``revision``. Raises
-    BranchMoved if the change request was edited in the meantime."""
+    """Mark a change request as merged because its content reached main through a different revision, ``revision``.
+    Raises BranchMoved if the change request was edited in the meantime."""
     recheck_permission(tx, access, Can.MERGE)
     change = lock_unchanged(tx, seen)
     require_editable(change)
@@ -112,7 +112,8 @@ def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, re
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """Return the changes that a change request makes to the head of main, which it is based on."""
+    """Return the changes that a change request makes to the head of main. The change request must be based on that
+    head."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},

@@ -1,10 +1,9 @@
-"""Text that people have written on live-edited pages, in a change request or in main, and that isn't in a
+"""Unsaved text: text that people have typed on live-edited pages, in a change request or in main, and that isn't in a
 revision yet.
 
-Everything that uses the content of a change request, such as a merge, an edit through the API, a review
-request, or a push to a branch, saves this text first. Operations that read this text declare it with their
-scope type: ``WrittenState`` or ``WrittenChange``. Lists of pages and files don't, because no one edits
-these live.
+Everything that uses the content of a change request, such as a merge, an edit through the API, a review request, or a
+push to a branch, saves this text first. Operations that read page content declare this with their scope type:
+``WrittenState`` or ``WrittenChange``. Lists of pages and files don't need it, because no one edits these live.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from .store import ChangeRow, get_change
 log = logging.getLogger("octavo.changes")
 
 _READS = 60
-"""Maximum number of saves per minute that reads can cause in a change request. A client that reads after
-every save must not cause continuous saves. Additional reads return the last saved content, which is a few
-seconds old, and a header that indicates this."""
+"""Maximum number of saves per minute that reads can cause in a change request. Otherwise, a client that reads after
+every save would cause continuous saves. Additional reads return the last saved content, which is a few seconds old, and
+a header that indicates this."""
 
 
 class Pending(NamedTuple):
     """Functions of the package that stores unsaved text.
 
-    ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is saved.
+    ``since(tx, branch_id)``: return the time in milliseconds of the oldest unsaved text; None if all changes are saved.
     ``save(context, branch_id)``: save the text. Raises the same errors as making that edit through the API.
-    ``hold(context, branch_id)``: reject new text while the block runs.
+    ``hold(context, branch_id)``: reject new text during the ``with`` block.
     """
 
     since: Callable[[Transaction, str], int | None]
@@ -72,8 +71,7 @@ def _save(context: Context, branch_id: str) -> None:
 
 @contextmanager
 def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
-    """Reject new unsaved text while the block runs. Clients are asked to wait, and keep their text in the
-    meantime."""
+    """Reject new text during the ``with`` block. Clients keep their text and try again."""
     branch_id = _branch_of(context, change_id)
     with ExitStack() as stack:
         for pending in _pending:
@@ -100,7 +98,7 @@ def try_to_save_main(context: Context, space_id: str) -> None:
 
 
 class _Reads(RateLimiter):
-    """Counter of saves that reads caused, by change request."""
+    """Counter of saves caused by reads, by change request."""
 
 
 def can_save_for_read(context: Context, change: ChangeRow) -> bool:

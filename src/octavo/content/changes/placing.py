@@ -19,12 +19,12 @@ from .commands import EditedPageFields, UpdatePage
 _BAD_SLUG = re.compile(r"[\s/\\?#%\x00-\x1f\x7f]|\A\.{1,2}\Z|\A~")
 _OWN_NAMES = frozenset({"readme.md", "summary.md"})
 _LONGEST_RANK = 60
-"""Maximum length of a rank. Repeatedly inserting pages in front of each other makes ranks longer; when one
-reaches this length, all are replaced."""
+"""Maximum length of a rank. Ranks get longer if pages are repeatedly inserted in front of each other. When a rank
+reaches this length, all ranks are replaced."""
 
 
 def _is_after_title(page: Page) -> bool:
-    """Return whether a slug was derived from the page's title, possibly with a number at the end."""
+    """Return whether a slug is derived from the page's title, possibly with a number at the end."""
     title, (front, _, number) = slugify(page.title), page.slug.rpartition("-")
     return page.slug == title or (front == title and number.isdecimal())
 
@@ -34,8 +34,8 @@ class PagePlacement:
         self.draft = draft
 
     def moved(self, page: Page, change: UpdatePage) -> Page:
-        """Return the page moved to the position that a change requests. Raises BadRequest or NotFound if
-        the position is invalid."""
+        """Return the page, moved to the position in a change. Raises BadRequest or NotFound if the position is
+        invalid."""
         if change.into is UNSET and change.at is UNSET:
             return page
         into = page.parent if change.into is UNSET else change.into
@@ -73,8 +73,8 @@ class PagePlacement:
         return found
 
     def rank(self, page_id: str, parent: str | None, at: Any) -> str:
-        """Return a rank for the position ``at`` among the parent's other children; UNSET means after all of
-        them."""
+        """Return a rank for the position ``at`` among the parent's other children. UNSET means after all other
+        children."""
         siblings, page = self.draft.children(parent), self.draft.find_page(page_id)
         own = self.draft.place_of(page) if page is not None and page.parent == parent else len(siblings)
         count = len(siblings) - (own < len(siblings))
@@ -132,8 +132,8 @@ class PagePlacement:
         return f"{folder}/" if folder else ""
 
     def free_path(self, folder: str, name: str, *, first: bool = False) -> str:
-        """Return a path that isn't in use. ``first``: whether this is the first page of a space, which gets
-        the reserved file name."""
+        """Return an unused path. ``first``: whether this is the first page of a space, which gets the reserved file
+        name."""
 
         def is_taken(path: str) -> bool:
             return (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.draft.path_taken(

@@ -1,4 +1,4 @@
-"""Merge edits to an older revision with later saves, so that neither is lost."""
+"""Merge edits to an older revision with later saves, so that neither the edits nor the saves are lost."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def edit_since(
     uploads: Sequence[Upload],
     base_revision: str | None,
 ) -> EditedContent:
-    """Return the content that a batch writes on top of ``head``. ``base_revision``: the revision that the
-    client has seen; the batch is merged with everything saved after it. If it is None, the batch is applied
-    to ``head``. ``resolver_of``: the function that returns the author's resolver of references in a state."""
+    """Return the content that a batch writes on top of ``head``. ``base_revision``: the revision that the client has
+    seen; the batch is merged with all changes saved after it. If it is None, the batch is applied to ``head``.
+    ``resolver_of``: a function that returns the author's resolver of references in a state."""
     if base_revision is None or base_revision == head.revision_id:
         return edit(resolver_of(tx, head), tx, head, changes, uploads, started)
     base = _base(tx, head, base_revision)
@@ -73,7 +73,7 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
-    """Return the outcome of a page. A page that was deleted on one side and edited on the other is kept."""
+    """Return the outcome for a page. A page that was deleted on one side and edited on the other is kept."""
     if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
         return replace(outcome, kind="updated_page")
     return outcome

@@ -1,4 +1,4 @@
-"""Register the function with which pages present the merge that created a revision."""
+"""Register the function that presents the merge that created a revision."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ from .authorization import ChangeAccess
 from .auto_resolving import list_still_open
 from .commands import EditedPageFields, UpdatePage
 from .comparing import merge_without
+from .conflicts import list_seen
 from .saving import require_editable, retry_on_conflict, write_edit
 from .store import encode_conflicts
 
@@ -43,17 +44,18 @@ def resolve_conflict(
     choice: Choice,
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
-    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
-    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
-    conflict isn't open, and BadRequest if the value isn't allowed."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: a
+    function that converts a custom value to the form of the sides. Raises NotFound if the conflict isn't open, and
+    BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
             conflicts, state = change.open_conflicts, seen_by(tx, access.space, change.state)
-            wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
-            if wanted is None or wanted.id in state.hidden:
+            seen = list_seen(conflicts, state.hidden)
+            wanted = next((conflict for conflict in seen if conflict.key == key), None)
+            if wanted is None:
                 raise NotFound(f"There is no open conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, wanted)
             others = [conflict for conflict in conflicts if conflict.key != key]
@@ -92,8 +94,8 @@ def resolve_conflict(
 def _require_rule_rights(
     tx: Transaction, access: ChangeAccess, state: State, conflict: MergeConflict
 ) -> None:
-    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller isn't
-    allowed to change that."""
+    """Raise Forbidden if a decision on the conflict can change who can see a page and the caller isn't allowed to
+    change that."""
     decides = conflict.field == "visible_to" or (
         conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
     )
@@ -102,9 +104,9 @@ def _require_rule_rights(
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict by restoring the version that the change request contained before, and
-    return the resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the
-    content has been edited since."""
+    """Reopen a resolved conflict by restoring the version that the change request contained before, and return the
+    resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the content has been edited
+    since then."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -112,7 +114,8 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             require_editable(change)
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
-            if settled is None or settled.were_open[0].id in seen_by(tx, access.space, change.state).hidden:
+            hidden = seen_by(tx, access.space, change.state).hidden
+            if settled is None or not list_seen(settled.were_open[:1], hidden):
                 raise NotFound(f"There is no resolved conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, settled.were_open[0])
             before = revision_state(tx, change.space_id, settled.revision_before)
@@ -144,7 +147,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
 
 
 def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
-    """Return the position of an open conflict among all conflicts, given its index among the open ones."""
+    """Return the position of an open conflict among all conflicts, given its index among the open conflicts."""
     for one in settled:
         if one.position <= index:
             index += 1
@@ -175,7 +178,7 @@ class _ConflictResolution:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice, and return the ``others`` that are still open."""
+        """Apply the choice, and return the conflicts in ``others`` that are still open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -275,7 +278,7 @@ class _ConflictResolution:
         return [moved.get(other.key, other) for other in others]
 
     def _adopt_their_keys(self, entry: Any) -> None:
-        """Let blocks that come from main keep their keys, and therefore their comments."""
+        """Let blocks from main keep their keys, and therefore their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return
@@ -290,7 +293,7 @@ class _ConflictResolution:
             batch.documents.copy_from(entry.id, keyed_document(tx, entry.id, body))
 
     def _update_page(self, update: UpdatePage) -> None:
-        """Apply an ordinary page edit without deriving the slug from the title: the slug is merged separately
+        """Apply an ordinary page edit without deriving the slug from the title, because the slug is merged separately
         and can have its own conflict."""
         draft = self.batch.draft
         slug = draft.get_page(update.page).slug

@@ -28,7 +28,7 @@ from .store import ChangeRow
 
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
-    """Create a change request that reverts a revision of main. Content that has been edited since becomes a
+    """Create a change request that reverts a revision of main. Content that has been edited since then becomes a
     conflict in the change request."""
 
     def attempt() -> ChangeRow:
@@ -102,8 +102,8 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """Write a revision of main with the content of an earlier one and return its ID. Raises Forbidden if
-    the space is locked, and Conflict if main already has that content."""
+    """Write a revision of main with the content of an earlier one, and return the ID of the new revision. Raises
+    Forbidden if the space is locked, and Conflict if main already has that content."""
     require_live(space)
 
     def attempt() -> str:

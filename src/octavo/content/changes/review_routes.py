@@ -75,8 +75,8 @@ def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
 
 @operation("getReviewsByChangeRequestId", "GET", _REVIEWS, needs=Can.VIEW, errors=(404,), agents="docs:read")
 def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
-    """List the reviews of a change request, newest first. A review is outdated once the content is edited
-    after it; updating the change request with main doesn't make it outdated."""
+    """List the reviews of a change request, newest first. A review becomes outdated when the content is edited, but not
+    when the change request is updated with main."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = store.list_reviews(tx, row, query.limit, query.page, query.outdated)
@@ -95,8 +95,8 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     agents="docs:review",
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
-    """Submit a review of the current content. The creator of the change request can't review it, and
-    neither can people who edited it since someone else last approved it."""
+    """Submit a review of the current content. The creator of the change request can't review it. People who edited it
+    since its last approval by someone else can't either."""
     with call.db.read() as tx:
         comment = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:
@@ -123,8 +123,8 @@ _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
 
 @operation("listSeenInChangeRequest", "GET", _SEEN, needs=Can.VIEW, errors=(404,))
 def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
-    """List everything that the caller has marked as viewed in a change request. A mark expires when the content changes
-    again."""
+    """List the pages and items that the caller has marked as viewed in a change request. A mark expires when the
+    content changes again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = seeing.list_marks(tx, change, row, query.limit, query.page)

@@ -29,8 +29,8 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
 
 
 class SuggestedReviewer(Struct):
-    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of the edited
-    pages that the person created or edited, or of change requests in the space that they reviewed."""
+    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of edited pages that the
+    person created or edited, or the number of change requests in the space that the person reviewed."""
 
     user: User
     reason: Literal["required", "created", "edited", "reviewed"]
@@ -38,8 +38,8 @@ class SuggestedReviewer(Struct):
 
 
 class RequestReviewers(Struct):
-    """Request for reviews. ``teams``: the teams whose members are asked for a review if they can review; an Octavo
-    extension."""
+    """Request for reviews. ``teams``: the teams to request reviews from; only members who can review are asked. An
+    Octavo extension."""
 
     users: Annotated[list[str], Meta(max_length=100)] = []
     teams: Annotated[list[str], Meta(max_length=20)] = []
@@ -150,7 +150,7 @@ class SeenMark(Struct, rename="camel"):
 
 
 class MarkSeen(Struct):
-    """Mark something as viewed. ``revision``: the revision of the change request that the caller viewed."""
+    """Mark a page or item as viewed. ``revision``: the revision of the change request that the caller viewed."""
 
     revision: str
 

@@ -87,8 +87,8 @@ def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team
 
 
 def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id: str) -> bool:
-    """Return whether a person has permission to review in the space, and didn't write any of the content to
-    be reviewed."""
+    """Return whether a person has permission to review in the space and didn't write any of the content to be
+    reviewed."""
     role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
     return (
         role is not None
@@ -98,8 +98,8 @@ def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return the reason a person can't review a change request; None if they can. The change request must
-    be locked, so that any edit after the review makes the review outdated."""
+    """Return the reason a person can't review a change request; None if they can. The change request must be locked, so
+    that edits after the review make the review outdated."""
     if user_id == change.created_by:
         return "the creator of a change request can't review it"
     if store.wrote_since_approval(tx, change.id, user_id):

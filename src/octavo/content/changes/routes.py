@@ -7,8 +7,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_pages
-from octavo.content.revisions.restrictions import seen_by
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
@@ -40,6 +39,7 @@ from .conflict_wire import (
     present_settlement,
     read_edited,
 )
+from .conflicts import list_seen
 from .copying import copy_material
 from .differences import states_of_change
 from .differences_presenting import present_differences, present_page_changes
@@ -113,8 +113,8 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
 def list_organization_changes(
     call: Call, org: OrgAccess, query: OrganizationChangeRequestsQuery
 ) -> Listing[ChangeRequest]:
-    """List the change requests with the given statuses (`open` by default) in all of an organization's
-    spaces that the caller can see, newest first."""
+    """List the change requests with the given statuses (`open` by default) in all spaces of an organization that the
+    caller can see, newest first."""
     with call.db.read() as tx:
         if query.site is not None:
             site_access(tx, org.actor, Can.VIEW, org.organization_id, query.site)
@@ -146,7 +146,7 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
         with call.db.read() as tx:
             material = get_material(tx, space.actor, chosen.id)
             # Reject an invalid template before anything is created.
-            copy_material(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
+            copy_material(tx, main_seen_by(tx, space), material, chosen.params.content_refs)
     with call.db.write() as tx:
         change = saving.create(tx, space, body.subject)
         made = change_access(tx, space, change.id)
@@ -293,7 +293,7 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
             settled[conflict.key] = one
             found.insert(one.position, conflict)
         state = seen_by(tx, change.space, row.state)
-        found = [conflict for conflict in found if conflict.id not in state.hidden]
+        found = list_seen(found, state.hidden)
         start = _start(query.page, found)
         shown = found[start : start + query.limit]
         pages = find_pages(tx, state, [c.id for c in shown if c.target == "page"])
@@ -343,8 +343,7 @@ def resolve_conflict(
         raise BadRequest("value: is required if `choice` is `edited`, and must be omitted otherwise")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
-    with call.db.read() as tx:
-        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
+    return _left(call, change, revision)
 
 
 @operation(
@@ -355,8 +354,14 @@ def resolve_conflict(
     errors=(404, 409),
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
-    """Reopen a resolved conflict: the change request then contains the version named by `kept` again.
-    Returns 409 if the content has been edited since."""
+    """Reopen a resolved conflict: the change request then contains the version named by `kept` again. Returns 409 if
+    the content has been edited since then."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
+    return _left(call, change, revision)
+
+
+def _left(call: Call, change: ChangeAccess, revision: str) -> ResolveAnswer:
     with call.db.read() as tx:
-        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
+        row = store.get_change(tx, change.change_id)
+        left = list_seen(row.open_conflicts, seen_by(tx, change.space, row.state).hidden)
+    return ResolveAnswer(revision, len(left))

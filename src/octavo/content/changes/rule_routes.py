@@ -16,6 +16,7 @@ from octavo.organization.orgs.merge_rules import RuledChange, RuledReview
 
 from . import store
 from .authorization import ChangeAccess, change_access
+from .conflicts import list_seen
 from .rule_wire import (
     DescribedChange,
     MergeCheck,
@@ -52,8 +53,8 @@ space_operation, org_operation = Area("spaces").operation, Area("orgs").operatio
     agents="docs:read",
 )
 def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
-    """Check whether the caller can merge a change request, and return all conditions and whether each is met.
-    The merge checks them again."""
+    """Check whether the caller can merge a change request, and return all conditions with their results. The merge
+    checks the conditions again."""
     with call.db.read() as tx:
         return _check_merge(
             call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role
@@ -172,7 +173,7 @@ def _check_merge(
 
 def _general_checks(change: ChangeRow, role: str | None, hidden: frozenset[str]) -> list[MergeCheck]:
     """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts don't count."""
-    conflicts = sum(one.id not in hidden for one in change.open_conflicts)
+    conflicts = len(list_seen(change.open_conflicts, hidden))
     wanted = {
         "status": f"the change request isn't open; its status is `{change.status}`."
         if change.status in ("merged", "archived")

@@ -19,11 +19,11 @@ CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
 
 
 class MergeCheck(Struct, kw_only=True):
-    """Merge check. ``check``: the name of a merge rule, or a general condition: the change request isn't
-    merged or archived (`status`), the person merging it has permission (`permission`), and there are no
-    open conflicts (`conflicts`). ``users``: the people named by the rule. ``missing``: the people whose
-    review is missing or who requested changes. ``partial``: whether there are enough reviews, but none of
-    the reviewers can see some of the changed pages."""
+    """Merge check. ``check``: the name of a merge rule, or a general condition: the change request isn't merged or
+    archived (`status`), the person who merges it has permission (`permission`), and there are no open conflicts
+    (`conflicts`). ``users``: the people named by the rule. ``missing``: the people whose review is missing or who
+    requested changes. ``partial``: whether there are enough reviews, but some of the changed pages aren't visible to
+    any of the reviewers."""
 
     check: CheckName
     passes: bool
@@ -37,8 +37,8 @@ class MergeCheck(Struct, kw_only=True):
 
 
 class MergeChecks(Struct):
-    """Result of all checks. ``merges``: whether a merge would succeed. ``bypasses``: whether the person
-    merging can bypass rules that don't pass."""
+    """Result of all checks. ``merges``: whether a merge would succeed. ``bypasses``: whether the person who merges can
+    bypass rules that don't pass."""
 
     merges: bool
     bypasses: bool
@@ -65,9 +65,8 @@ class DescribedChange(Struct, rename="camel"):
 
 
 class TryMergeRules(Struct, rename="camel"):
-    """Test of merge rules on a change request: either ``changeRequest``, by ID or number, or ``described``.
-    ``rules``: the rules to test instead of the saved ones. ``mergedBy``: the person who would merge; by
-    default, the caller."""
+    """Test of merge rules on a change request: either ``changeRequest``, by ID or number, or ``described``. ``rules``:
+    the rules to test instead of the saved rules. ``mergedBy``: the person who would merge; by default, the caller."""
 
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
     change_request: str | UnsetType = UNSET

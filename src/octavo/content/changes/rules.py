@@ -1,10 +1,9 @@
-"""Merge rules: conditions for merging a change request. All rules must pass, in order; people who can
+"""Merge rules: conditions for merging a change request. All rules must pass, and are checked in order. People who can
 bypass rules can merge regardless.
 
-A review counts until the content of the change request is edited again; updating it with main doesn't make
-the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule
-requires must together cover all changed pages. An invalid rule never passes, because a rule meant to
-protect content must not be ignored.
+A review counts until the content of the change request is edited again; an update with main doesn't make it outdated.
+It counts only for the pages that its reviewer can see: the reviews that a rule requires must together cover all changed
+pages. An invalid rule never passes, because a rule that is meant to protect content must not be ignored.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ from .types import StyleViolation
 Rule = dict[str, Any]
 
 _MOST_NAMED = 5
-"""Maximum number of style guide violations that a reason names."""
+"""Maximum number of style guide violations to list in a reason."""
 NOT_MET = "this rule isn't met."
-"""Reason shown to people who must not learn that a change request changes pages that they can't see."""
+"""Reason to show to people who must not learn that a change request changes pages that are hidden from them."""
 UNNAMED = "someone"
 """ID of an unnamed hypothetical reviewer."""
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: why it doesn't pass; None if it does. ``missing``: the IDs of
-    people whose review is missing or who requested changes. ``partial``: whether the required reviews
-    exist, but no reviewer can see some of the changed pages. ``violations``: the text on visible pages that
-    violates the style guide."""
+    """Rule with its result. ``reason``: the reason it doesn't pass; None if it passes. ``missing``: the IDs of people
+    whose review is missing or who requested changes. ``partial``: whether the required reviews exist, but some of the
+    changed pages aren't visible to any reviewer. ``violations``: the text on visible pages that violates the style
+    guide."""
 
     rule: Rule
     reason: str | None
@@ -76,8 +75,8 @@ class CheckedStyle(NamedTuple):
 def require_rules(
     tx: Transaction, change: ChangeRow, actor_id: str, hidden: frozenset[str] | None = None
 ) -> None:
-    """Raise PreconditionFailed with the first rule that doesn't pass and the reason, unless the actor can
-    bypass rules. ``hidden``: the pages that the actor can't see; if it isn't given, the text isn't checked."""
+    """Raise PreconditionFailed with the first rule that doesn't pass and the reason, unless the actor can bypass rules.
+    ``hidden``: the pages that the actor can't see; if it is missing, the text isn't checked."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return
@@ -90,7 +89,7 @@ def require_rules(
 
 
 def rules_of_space(tx: Transaction, space_id: str) -> list[Rule]:
-    """Return the rules of a space: its own, or those of its organization if it inherits them."""
+    """Return the rules of a space: its own rules, or the rules of its organization if the space inherits them."""
     space = get_space(tx, space_id)
     found: JsonObject = msgspec.json.decode(space.merge_rules)
     if found.get("type") == "inherit":
@@ -122,8 +121,8 @@ def hidden_from(tx: Transaction, space: SpaceAccess, change: ChangeRow) -> froze
 
 
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the IDs of people named by unmet review rules of the space: depending on the rule, all of them
-    or any one of them must review."""
+    """Return the IDs of the people named in unmet review rules of the space. Depending on the rule, all of them or any
+    one of them must review."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )
@@ -157,9 +156,8 @@ def check_rules(
     actor_id: str,
     style: CheckedStyle | None = None,
 ) -> list[RuleResult]:
-    """Check each rule in order, except bypass rules. ``actor_id``: the ID of the person who wants to merge.
-    ``style``: the change request whose text is checked; if it isn't given, the text is assumed to follow
-    the style guide."""
+    """Check each rule in order, except bypass rules. ``actor_id``: the ID of the person who wants to merge. ``style``:
+    the change request whose text is checked; without it, the text is assumed to follow the style guide."""
     return [
         _check_style(tx, rule, style)
         if rule.get("rule") == "require_style_guide"

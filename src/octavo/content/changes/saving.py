@@ -1,7 +1,7 @@
 """Save edits to change requests, or to main where that is allowed.
 
-Each save reads and computes without a lock, and writes only if nothing changed in the meantime; otherwise it
-is retried.
+Each save reads and computes without a lock, and writes only if nothing changed in the meantime. Otherwise, it is
+retried.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
     """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
-    which includes the time of the next attempt."""
+    which includes the time to try again."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -98,8 +98,8 @@ def emit_change_event(
 
 
 def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: str | None = None) -> ChangeRow:
-    """Create a draft based on the head of main. ``issues_cluster``: the ID of the cluster of questions that
-    it is meant to answer."""
+    """Create a draft based on the head of main. ``issues_cluster``: the ID of the cluster of questions that the draft
+    is meant to answer."""
     main = main_state(tx, space.space_id)
     branch = open_branch(tx, main, space.user_id)
     change = store.insert_change(
@@ -160,7 +160,8 @@ def create_conflicted(
     *,
     subject: str,
 ) -> ChangeRow:
-    """Create an open change request based on the head of main with these conflicts; main contains the kept versions."""
+    """Create an open change request with these conflicts, based on the head of main. Main contains the kept
+    versions."""
     change = create(tx, space, subject[:100])
     made = write_unchanged(
         tx, change.state, author=space.user_id, agent=space.agent, conflicts=encode_conflicts(list(conflicts))
@@ -186,7 +187,7 @@ def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
 
 class EditedChange(Struct, frozen=True):
     """Result of an edit: the state to present, and details to report. ``before``: the previous revision. ``change``:
-    the change request created for an edit to main that conflicts with later saves; main is unchanged. ``refused``:
+    the change request created for an edit to main that conflicts with later saves; main is then unchanged. ``refused``:
     whether nothing was written because the edit conflicts."""
 
     state: State
@@ -211,9 +212,9 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
-    If the batch and later saves changed the same content, the saved version is kept and the change request
-    gets an open conflict. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since then.
+    If the batch and later saves changed the same content, the saved version is kept and the change request gets an open
+    conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
     _require_rule_rights(context, access.space, changes)
@@ -258,9 +259,8 @@ def revise_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Write a revision of a change request with the result of ``make``. ``make`` is called again after a
-    concurrent write. ``author``: the author of the content, if the caller is accepting someone else's
-    content."""
+    """Write a revision of a change request with the result of ``make``. ``make`` is called again after a concurrent
+    write. ``author``: the author of the content, if the caller accepts someone else's content."""
 
     try_to_save_pending(context, access.change_id)
 
@@ -286,8 +286,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive saves that an edit to the head
-    continues, for ``commit``. Return None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive saves that an edit to the head continues, for
+    ``commit``. Return None if the next save starts a new series."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)
@@ -384,9 +384,9 @@ def edit_main(
 ) -> EditedChange:
     """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
-    If the batch and later saves changed the same content, main is unchanged, and a new change request
-    contains the edit and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since then.
+    If the batch and later saves changed the same content, main is unchanged, and a new change request contains the edit
+    and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
     _require_rule_rights(context, space, changes)
@@ -411,9 +411,9 @@ def edit_live(
     message: str | None = None,
     follows_rules: bool = True,
 ) -> EditedChange:
-    """Write a revision of main with the result of ``make``. ``follows_rules``: whether the rules of
-    restricted pages apply to it; they don't apply to content that follows another space. Raises Forbidden
-    if the space is locked."""
+    """Write a revision of main with the result of ``make``. ``follows_rules``: whether the rules of restricted pages
+    apply to the revision. They don't apply to content that comes from another space. Raises Forbidden if the space is
+    locked."""
     require_live(space)
     try_to_save_main(context, space.space_id)
 

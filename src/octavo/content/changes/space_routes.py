@@ -22,9 +22,9 @@ operation = Area("spaces").operation
 
 
 class CreateFilledSpace(CreateSpace, rename="camel"):
-    """Settings of a new space with content. ``template``: the template of the initial pages.
-    ``computedSource``: the source from which the pages of the space are computed. Provide at most one of
-    them, and neither with ``empty``."""
+    """Settings of a new space with content. ``template``: the template of the initial pages. ``computedSource``: the
+    source from which the pages of the space are computed. Provide at most one of these two, and neither of them with
+    ``empty``."""
 
     template: TemplateChoice | None = None
     computed_source: ComputedSource | None = None

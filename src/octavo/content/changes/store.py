@@ -24,7 +24,7 @@ from .types import ChangeOrder
 
 
 class Author(NamedTuple):
-    """Author: a person, and the agent that they used, if any."""
+    """Author: a person, and the agent that the person used, if any."""
 
     user_id: str
     agent: str | None
@@ -69,7 +69,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def open_conflicts(self) -> list[MergeConflict]:
-        """Return the conflicts that the last update of the change request left open."""
+        """Return the open conflicts from the last update of the change request."""
         return msgspec.json.decode(self.conflicts, type=list[MergeConflict]) if self.conflicts else []
 
     @property
@@ -83,7 +83,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """Return the state of main that the change request is based on, without a revision ID."""
+        """Return the state of main that the change request is based on. It has no revision ID."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
@@ -154,9 +154,9 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    """Conditions for listing change requests. ``site``: a site; only change requests of its spaces are listed.
-    ``topic`` and ``styleguide_run``: what they were created for. ``finding``: ``none`` for those that fix no
-    finding. ``order_by``: the time by which lists are sorted, newest first."""
+    """Conditions for listing change requests. ``site``: the site whose spaces the change requests belong to. ``topic``
+    and ``styleguide_run``: the topic or check that they were created for. ``finding``: ``none`` for change requests
+    that don't fix a finding. ``order_by``: the time to sort lists by, newest first."""
 
     statuses: frozenset[str]
     space: str | None = None
@@ -189,8 +189,8 @@ _filters_above: dict[str, str] = {}
 
 
 def register_filters(**conditions: str) -> None:
-    """Register SQL conditions on change requests ``c`` for fields of ``ChangeFilter`` that tables of packages above
-    decide."""
+    """Register SQL conditions on change requests ``c`` for fields of ``ChangeFilter`` that depend on tables of
+    higher-level packages."""
     _filters_above.update(conditions)
 
 
@@ -273,8 +273,8 @@ def list_changes_of_page(
 
 
 def count_pages(tx: Transaction, hidden: Mapping[str, frozenset[str]]) -> dict[str, int]:
-    """Return the number of pages that change request branches currently edit, by branch. ``hidden``: the pages that
-    don't count, by branch."""
+    """Return the number of pages that change requests currently edit, by branch. ``hidden``: the pages that don't
+    count, by branch."""
     left_out = tx.given("hidden", "branch_id", "page_id")
     rows = tx.all(
         f"""SELECT v.branch_id, count(*) FROM page_versions v JOIN branches l ON l.id = v.branch_id
@@ -341,7 +341,7 @@ _IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.descr
                AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
                AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
                AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
-"""SQL condition for drafts ``c`` in which no one has done anything."""
+"""SQL condition for unused drafts ``c``."""
 
 
 def is_empty_draft(tx: Transaction, change_id: str) -> bool:
@@ -377,9 +377,8 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 def add_contribution(
     tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
 ) -> None:
-    """Count a contribution (``edit`` or ``comment``) of a person. Edits must already be counted in the
-    change request. ``accepted``: whether another person accepted the edit, such as a suggestion, and so has
-    reviewed it."""
+    """Count a contribution (``edit`` or ``comment``) of a person. Edits must already be counted in the change request.
+    ``accepted``: whether another person accepted the edit, such as a suggestion, and has therefore reviewed it."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
@@ -426,7 +425,7 @@ def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[s
 
 
 def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
-    """Record everyone whose text is in a save of a live-edited page."""
+    """Record the people whose text is in a save of a live-edited page."""
     tx.run_many(
         "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
         [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],
@@ -434,7 +433,7 @@ def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) ->
 
 
 def was_written_live(tx: Transaction, revision_id: str) -> bool:
-    """Return whether a revision was saved by live editing."""
+    """Return whether a revision is a live-editing save."""
     return (
         tx.one("SELECT 1 FROM revision_authors WHERE revision_id = :revision LIMIT 1", revision=revision_id)
         is not None
@@ -442,8 +441,8 @@ def was_written_live(tx: Transaction, revision_id: str) -> bool:
 
 
 def list_authors(tx: Transaction, revision_ids: Iterable[str]) -> dict[str, list[str]]:
-    """List the IDs of the people whose text is in each revision and in the consecutive saves before it,
-    most recent first. Revisions that weren't saved by live editing are left out."""
+    """List the IDs of the people whose text is in each revision and in the consecutive saves before it, most recent
+    first. Revisions that aren't live-editing saves are left out."""
     rows = tx.all(
         f"""SELECT h.id, a.user_id FROM revisions h
             JOIN revisions r ON r.branch_id = h.branch_id AND r.sequence <= h.sequence
@@ -460,7 +459,7 @@ def list_authors(tx: Transaction, revision_ids: Iterable[str]) -> dict[str, list
 
 
 def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:
-    """Return whether a person edited a change request after the last state that another person approved."""
+    """Return whether a person has edited a change request since another person last approved it."""
     row = tx.one(
         """SELECT 1 FROM change_contributors k
            WHERE k.change_id = :change AND k.user_id = :user AND k.action = 'edit' AND k.edits >= 0 AND NOT EXISTS (
@@ -541,8 +540,7 @@ merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the authors of any version of these pages in main, each with their number of pages, highest
-    first."""
+    """Return the authors of any version of these pages in main, each with the number of these pages, highest first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -554,8 +552,8 @@ def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str
 
 
 def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the authors of the first version of these pages in main, each with their number of pages,
-    highest first."""
+    """Return the authors of the first version of these pages in main, each with the number of these pages, highest
+    first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -632,8 +630,8 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
 def list_reviews(
     tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
 ) -> Slice[ReviewRow]:
-    """List the reviews of a change request, newest first. ``outdated``: whether to list only outdated reviews
-    (True) or only current ones (False)."""
+    """List the reviews of a change request, newest first. ``outdated``: whether to list only outdated reviews (True) or
+    only current reviews (False)."""
     where = "v.change_id = :change"
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
@@ -714,9 +712,9 @@ def delete_seen(tx: Transaction, change_id: str, user_id: str, object_id: str) -
 
 
 class SettledConflict(Struct, frozen=True):
-    """Resolved conflict. ``position``: its position among all conflicts of the change request, open and
-    resolved. ``conflicts``: JSON of the conflict as it was when open, followed by the conflicts resolved
-    along with it. ``value``: the chosen value as JSON."""
+    """Resolved conflict. ``position``: its position among all conflicts of the change request, open and resolved.
+    ``conflicts``: JSON of the conflict in its open form, followed by the conflicts that were resolved along with it.
+    ``value``: the chosen value as JSON."""
 
     position: int
     conflicts: str

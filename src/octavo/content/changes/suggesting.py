@@ -1,5 +1,5 @@
-"""Suggested edits to single blocks in a change request: tested when they are created, written when they are
-accepted."""
+"""Suggested edits to single blocks in a change request. They are tested when they are created, and written when they
+are accepted."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _FIELD = "changes[0].set[0].document"
 
 
 class SuggestedEdit(Struct, frozen=True):
-    """Block as it was in ``revision`` of the change request, and its replacement (empty: delete the block). References
-    in both are as written in the page's file."""
+    """Original block in ``revision`` of the change request, and its replacement (empty: delete the block). References
+    in both have the form used in the page's file."""
 
     revision: str
     was: Nodes
@@ -111,10 +111,9 @@ def accept_suggestion(
     by: store.Author,
     note: Callable[[Transaction, AcceptedSuggestion | None], None],
 ) -> None:
-    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author of
-    both the suggestion and the revision. ``note``: the function to call in the same transaction, with None
-    if the block already has this content. Raises Conflict if the block has been edited in a conflicting way
-    since."""
+    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author of both the
+    suggestion and the revision. ``note``: a function to call in the same transaction, with None if the block already
+    has this content. Raises Conflict if the block has been edited in a conflicting way since the suggestion."""
     given = DocumentInput(document=what.becomes)
     before = ""
 
@@ -145,8 +144,8 @@ def accept_suggestion(
 def revert_suggestion(
     context: Context, access: ChangeAccess, accepted: AcceptedSuggestion, also: RevisionHook
 ) -> None:
-    """Revert the revision that accepting a suggestion created, and keep later edits. Raises Conflict if its
-    text has been edited since."""
+    """Revert the revision that was created by accepting a suggestion, and keep later edits. Raises Conflict if that
+    text has been edited since then."""
 
     def attempt() -> None:
         with context.db.read() as tx:

@@ -1,4 +1,4 @@
-"""Suggest reviewers: those that rules require, and those who know the edited pages."""
+"""Suggest reviewers: people that rules require, and people who know the edited pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAGES = 200
 
 class ReviewerSuggestion(Struct, frozen=True):
     """Reviewer to suggest. ``count``: the number of pages of the change request that the person created or edited, or
-    of change requests in the space that they reviewed; 0 for a required reviewer."""
+    the number of change requests in the space that the person reviewed; 0 for a required reviewer."""
 
     user_id: str
     reason: Reason
@@ -31,8 +31,8 @@ class ReviewerSuggestion(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[ReviewerSuggestion]:
-    """Return the best reviewers, each with the strongest reason. People who can't review are left out, and so are
-    the authors of pages that the caller can't see."""
+    """Return the best reviewers, each with the strongest reason. People who can't review and authors of pages that the
+    caller can't see are left out."""
     hidden = seen_by(tx, access.space, change.state).hidden
     pages = sorted(list_branch_content(tx, change.state.layers[0]).pages - hidden)[:_PAGES]
     candidates = [

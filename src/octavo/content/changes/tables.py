@@ -14,8 +14,7 @@ from .types import Choice, ReviewStatus, Status
 _OF_CHANGES = "change_id IN (SELECT id FROM change_requests WHERE space_id IN {spaces})"
 _NUMBERED = """SELECT CASE WHEN coalesce(max(c.number), 0) > spaces.changes_total THEN max(c.number)
                ELSE spaces.changes_total END FROM change_requests c WHERE c.space_id = spaces.id"""
-"""SQL for the number of change requests that a space has ever had. Numbers of discarded drafts aren't
-reused."""
+"""SQL for the number of change requests ever created in a space. The numbers of discarded drafts aren't reused."""
 _COUNT = "SELECT count(*) FROM change_requests c WHERE c.space_id = spaces.id"
 
 declare(

@@ -12,15 +12,15 @@ Ask = Callable[..., Any]
 
 
 class UndoneChange(NamedTuple):
-    """Result for a change request. ``revert``: the new change request that reverts a merged one."""
+    """Result for a change request. ``revert``: if it was merged, the new change request that reverts it."""
 
     result: Literal["archived", "reverted", "already"]
     revert: str | None = None
 
 
 def undo_change(ask: Ask, space_id: str, change_id: str, *, made: bool) -> UndoneChange:
-    """Archive a change request, or create one that reverts it if it is merged. ``made``: whether the agent
-    created it. Raises Conflict if it is someone else's and isn't merged."""
+    """Archive a change request, or create one that reverts it if it is merged. ``made``: whether the agent created the
+    change request. Raises Conflict if someone else created it and it isn't merged."""
     path = {"spaceId": space_id, "changeRequestId": change_id}
     change = ask("getChangeRequestById", path)
     if change["status"] == "merged":

@@ -1,4 +1,4 @@
-"""Files in a batch of changes. They are fetched and stored before anything is read or locked."""
+"""Files in a batch of changes. They are fetched and stored before any content is read or locked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from octavo.organization.spaces.garbage import retain
 from .commands import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
-"""Maximum size in bytes of a file that is sent in the request itself."""
+"""Maximum size in bytes of a file that is part of the request itself."""
 MAX_FILES = 100
 """Maximum number of files in a batch."""
 MAX_URLS = 20
@@ -69,7 +69,8 @@ def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[Conten
 
 
 def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[FileInput, str]]) -> list[Upload]:
-    """Return the uploads that files refer to by key. Only the beginning of each upload's content is read."""
+    """Return the uploads that the batch's files refer to, by key. Only the beginning of each upload's content is
+    read."""
     if not wanted:
         return []
     keys, places = [given.upload or "" for given, _ in wanted], [f"{place}.upload" for _, place in wanted]
@@ -101,8 +102,8 @@ def _store(context: Context, given: FileInput, data: bytes) -> Upload:
 
 
 def _type_of(given: FileInput, head: bytes) -> str:
-    """Return the content type detected from the content; or else the declared type, unless that is an image
-    type."""
+    """Return the content type detected from the content. If it can't be detected, return the declared type, unless that
+    is an image type."""
     detected = detect_type(head[:64], given.name)
     own = given.content_type
     return (

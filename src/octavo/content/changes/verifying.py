@@ -1,4 +1,4 @@
-"""Verify a page: record in main that someone checked today that it is still correct."""
+"""Verify a page: record in main that someone checked today that the page is still correct."""
 
 from __future__ import annotations
 

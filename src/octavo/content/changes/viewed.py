@@ -34,8 +34,8 @@ def list_marks(
 def make_mark(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound if
-    the change request doesn't change it, and BadRequest if the revision is invalid."""
+    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound if the change
+    request doesn't change the page or item, and BadRequest if the revision is invalid."""
     if object_id not in _changed(tx, access, change):
         raise NotFound(f"This change request doesn't change anything with the ID {object_id!r}.")
     try:
@@ -48,8 +48,8 @@ def make_mark(
 
 
 def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
-    """Return the IDs of everything that a change request changes and the caller can see, with the sequence
-    of the branch at the last change."""
+    """Return the IDs of all changes in a change request that the caller can see, with the sequence of the branch at the
+    last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     hidden = seen_by(tx, access.space, change.state).hidden
     changed = {id: sequence for id, (_, sequence) in found.items() if id not in hidden}

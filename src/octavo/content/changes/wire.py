@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.content.references.concealing import Concealment
+from octavo.content.references.lookup import Owner
 from octavo.content.revisions.restrictions import seen_by_recipient
 from octavo.core.app_urls import change_view
 from octavo.core.document.description import DocumentNodes, DocumentObject
@@ -21,6 +23,7 @@ from octavo.kit.ids import new_id
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.wire import User, present_people
 
+from .conflicts import list_seen
 from .store import ChangeRow, Contributor
 from .types import ChangeOrder, Status
 
@@ -72,7 +75,7 @@ class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
 
 
 class ChangeOrigin(Struct):
-    """Reason why the server created a change request, if there is one."""
+    """Reason for which the server created a change request, if any."""
 
     topic: ChangeRequestTopic | UnsetType = UNSET
     styleguide: ChangeRequestStyleguide | UnsetType = UNSET
@@ -188,8 +191,8 @@ class ContributorItem(Struct, rename="camel"):
 
 
 def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | None:
-    """Return the links of a change request as they are stored. Raises BadRequest if an ID doesn't exist or
-    is given twice."""
+    """Return the links of a change request in their stored form. Raises BadRequest if an ID doesn't exist or is used
+    twice."""
     known = {link.id for link in _links(change)}
     found = []
     for number, link in enumerate(links):
@@ -216,8 +219,7 @@ def document_text(value: Mapping[str, object]) -> str:
 
 
 class HiddenComments(Struct, frozen=True):
-    """Functions that count comments on hidden pages in a change request: the open ones, and those by each
-    author."""
+    """Functions that count comments on hidden pages in a change request: open comments, and comments by author."""
 
     count_open: Callable[[Transaction, str, Collection[str]], int]
     count_by_author: Callable[[Transaction, str, Collection[str]], Mapping[str, int]]
@@ -235,7 +237,7 @@ _origins: list[_Origins] = []
 
 
 def register_origins(find: _Origins) -> None:
-    """Register a function that returns the origins of change requests, by id."""
+    """Register a function that returns the origins of change requests, by ID."""
     _origins.append(find)
 
 
@@ -258,7 +260,7 @@ def _present(
     if comments or conflicts:
         hidden = seen_by_recipient(tx, to, change.state).hidden
         comments -= sum(counts.count_open(tx, change.id, hidden) for counts in _hidden_comments)
-        conflicts = [conflict for conflict in conflicts if conflict.id not in hidden]
+        conflicts = list_seen(conflicts, hidden)
     return ChangeRequest(
         id=change.id,
         number=change.number,
@@ -277,7 +279,7 @@ def _present(
             app=to.app.space(change.space_id, change_view(change.number)),
             location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
         ),
-        description=Raw(change.description.encode()) if change.description else UNSET,
+        description=_present_description(to, tx, change) if change.description else UNSET,
         revision_merged_ancestor=change.revision_merged_ancestor or UNSET,
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
@@ -289,6 +291,17 @@ def _present(
         site_topic=origin.topic,
         styleguide=origin.styleguide,
     )
+
+
+def _present_description(to: Recipient, tx: Transaction, change: ChangeRow) -> Raw:
+    """Return a description without links to pages that the recipient can't see."""
+    text = change.description or ""
+    if '"ref"' in text:
+        concealment = Concealment(to, tx, seen_by_recipient(tx, to, change.state))
+        if concealment.is_needed:
+            document = concealment.document(from_json(msgspec.json.decode(text)), Owner("", "page", None))
+            return Raw(msgspec.json.encode(to_json(document)))
+    return Raw(text.encode())
 
 
 def present_page_changes(

@@ -1,4 +1,4 @@
-"""References as written in a document's file, so that edits can refer to them by target."""
+"""References in the form used in a document's file, so that edits can keep this form for the same target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Authorization to take part in the discussion of a space or of a change request."""
+"""Authorization to participate in the discussion of a space or of a change request."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(InSpace, frozen=True):
-    """Discussion and the caller who takes part in it. ``change_id``: the ID of the change request; None for
-    the discussion of the space itself. ``limits``: the caller's limits on restricted pages, if any."""
+    """Discussion and the caller who participates in it. ``change_id``: the ID of the change request; None for the
+    discussion of the space itself. ``limits``: the caller's limits on restricted pages, if any."""
 
     change_id: str | None = None
     limits: ReaderLimits | None = None
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Return the pages that the caller can't see, whose comments they can't see either."""
+        """Return the pages that the caller can't see. Their comments are hidden, too."""
         return self.limits.hidden if self.limits is not None else frozenset()
 
     def require_may_comment(self, page_id: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Comment bodies, stored as the original Markdown, and the people they mention.
+"""Comment bodies, which are stored as the original Markdown, and the people mentioned in them.
 
 A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a user in
 JSON.
@@ -115,8 +115,8 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
     """Set the labels of all mentions to current names and return the mentions that aren't in ``before``.
 
-    Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound if
-    anyone else is mentioned, whether or not they exist.
+    Only people who can see the space, and teams with at least one such member, can be mentioned. Raises NotFound for
+    any other mention, whether or not the person or team exists.
     """
     names: dict[tuple[str, str], str] = {}
     for block, node, kind, id in _mentions(document):

@@ -130,9 +130,8 @@ def update(
     added_reactions: Sequence[str] = (),
     removed_reactions: Sequence[str] = (),
 ) -> None:
-    """Update the body, the status, or the caller's reactions of a comment or reply. No event is emitted if
-    nothing changes. Raises Forbidden if the comment is another person's, or if the caller can only read its
-    page."""
+    """Update the body or status of a comment or reply, or the caller's reactions to it. No event is emitted if nothing
+    changes. Raises Forbidden if the comment is another person's, or if the caller can only read its page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:

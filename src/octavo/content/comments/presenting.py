@@ -8,6 +8,10 @@ from msgspec import UNSET
 
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.changes.suggesting import is_block_unchanged, resolve_nodes
+from octavo.content.references.concealing import Concealment
+from octavo.content.references.lookup import Owner
+from octavo.content.references.resolving import page_owner
+from octavo.content.revisions.page_versions import find_pages
 from octavo.content.revisions.states import State
 from octavo.core.app_urls import change_view
 from octavo.kit.clock import iso
@@ -92,10 +96,22 @@ class _Page:
         )
 
 
-def _present_body(row: CommentRow, format: Format) -> CommentBody:
-    if format == "markdown":
-        return CommentBody(markdown=row.body)
-    return CommentBody(document=document_json(row.body))
+class _Bodies:
+    """Bodies of the comments of a discussion, without links to pages that the reader can't see. ``state``: the state
+    that the discussion is about, as the reader sees it."""
+
+    def __init__(self, to: Recipient, tx: Transaction, state: State, rows: Sequence[CommentRow]) -> None:
+        self._concealment = Concealment(to, tx, state)
+        ids = [row.page_id for row in rows if row.page_id] if self._concealment.is_needed else []
+        self._pages = find_pages(tx, state, ids)
+
+    def present(self, row: CommentRow, format: Format) -> CommentBody:
+        page = self._pages.get(row.page_id or "")
+        owner = page_owner(page) if page is not None else Owner("", "page", None)
+        body = self._concealment.markdown(row.body, owner)
+        if format == "markdown":
+            return CommentBody(markdown=body)
+        return CommentBody(document=document_json(body))
 
 
 def _present_target(row: CommentRow, where: TargetLocation) -> CommentTarget:
@@ -146,6 +162,7 @@ def present_comments(
     page = _Page(to, tx, discussion, rows)
     state = discussed_state(tx, discussion)
     where = locate(tx, state, rows)
+    bodies = _Bodies(to, tx, state, rows)
     suggestions = present_suggestions(to.context, tx, discussion, rows, state, page.suggestions, page.people)
     return [
         Comment(
@@ -157,7 +174,7 @@ def present_comments(
             reactions=page.present_reactions(row),
             replies=row.replies,
             repliers=page.present_repliers(row),
-            body=_present_body(row, format),
+            body=bodies.present(row, format),
             target=_present_target(row, where[row.id]),
             status="resolved" if row.resolved_at else "open",
             resolved_at=iso(row.resolved_at) if row.resolved_at else UNSET,
@@ -174,6 +191,7 @@ def present_replies(
     to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[CommentReply]:
     page = _Page(to, tx, discussion, rows)
+    bodies = _Bodies(to, tx, discussed_state(tx, discussion), rows)
     return [
         CommentReply(
             id=row.id,
@@ -182,7 +200,7 @@ def present_replies(
             posted_at=iso(row.posted_at),
             edited_at=iso(row.edited_at) if row.edited_at else UNSET,
             reactions=page.present_reactions(row),
-            body=_present_body(row, format),
+            body=bodies.present(row, format),
             urls=page.present_urls(f"{row.parent_id}/replies/{row.id}", row.parent_id or row.id),
             permissions=page.present_permissions(row),
         )

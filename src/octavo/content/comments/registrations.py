@@ -1,4 +1,4 @@
-"""Register the functions that store and present review comments, and those that count comments."""
+"""Register the functions that store, present, and count comments."""
 
 from __future__ import annotations
 

@@ -423,7 +423,7 @@ def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, Sugge
 def set_suggestion_status(
     tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: AcceptedSuggestion | None
 ) -> bool:
-    """Set the status if the suggestion still matches ``seen``, and return whether it did."""
+    """Set the status if the suggestion still matches ``seen``. Returns whether the status was set."""
     is_open = status == "open"
     return bool(
         tx.run(

@@ -33,8 +33,8 @@ MAX_SUGGESTION = 256 * 1024
 def read_suggestion(
     context: Context, discussion: Discussion, about: About, suggestion: DocumentInput
 ) -> SuggestedEdit:
-    """Return the edit that a new comment suggests, after testing it on the content of the change request.
-    Raises BadRequest, NotFound, TooLarge, or Conflict if the suggestion isn't possible."""
+    """Return the edit that a new comment suggests, after a trial run on the content of the change request. Raises
+    BadRequest, NotFound, TooLarge, or Conflict if the suggestion isn't possible."""
     if discussion.change_id is None:
         raise BadRequest("suggestion: edits can only be suggested in a change request")
     if about.page is None or about.node is None:
@@ -60,9 +60,9 @@ def settle_suggestion(
     comment_id: str,
     status: SuggestionStatus,
 ) -> None:
-    """Accept, decline, or reopen a suggestion. Reopening an accepted one reverts its edit. If the
-    suggestion already has the status, nothing changes. Raises NotFound if there is no suggestion, and
-    Conflict if the status can't be set."""
+    """Accept, decline, or reopen a suggestion. Reopening an accepted one reverts its edit. If the suggestion already
+    has this status, nothing changes. Raises NotFound if there is no suggestion, and Conflict if the status can't be
+    set."""
     assert discussion.change_id is not None
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)

@@ -1,8 +1,7 @@
 """Targets of comments: pages, their nodes and table cells, and their current positions.
 
-Nodes keep their keys when the surrounding text changes, and so do table cells that contain text. A target is
-looked up in the state that its discussion shows: main for a space or a merged change request, and otherwise
-the change request itself.
+Nodes and table cells with text keep their keys when the surrounding text changes. A target is looked up in the state
+that its discussion shows: main for a space or a merged change request, and otherwise the change request itself.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .authorization import Discussion
 from .store import Anchor, CommentRow
 
 CellRef = tuple[str, str]
-"""Keys of the record and the definition that identify a table cell."""
+"""Keys of the record (row) and the definition (column) that identify a table cell."""
 
 
 class About(NamedTuple):

@@ -65,8 +65,7 @@ class CommentUrls(Struct):
 
 
 class CommentPermissions(Struct):
-    """Permissions of the caller. ``reply``: permission to reply and react and, for a comment, to resolve
-    it."""
+    """Permissions of the caller. ``reply``: whether the caller can reply and react, and, for a comment, resolve it."""
 
     view: bool
     edit: bool

@@ -1,4 +1,4 @@
-"""Authorization to follow the events of a space or of one of its change requests."""
+"""Authorization to receive the events of a space or of one of its change requests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from octavo.organization.access.roles import Can
 
 
 class FollowedPlace(InSpace, frozen=True):
-    """Space or change request, and the caller who follows its events. ``change_id``: the ID of the change
-    request; None for the space itself."""
+    """Space or change request, and the caller who receives its events. ``change_id``: the ID of the change request;
+    None for the space itself."""
 
     change_id: str | None = None
 

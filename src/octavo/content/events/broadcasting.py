@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET
 
@@ -12,13 +12,14 @@ from octavo.content.notifications.types import NOTIFIED
 from octavo.content.revisions.restrictions import unrestricted
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
-from octavo.kit.work.hub import HubMessage, Topic, source
+from octavo.kit.work.hub import HubMessage, PagePlace, Topic, source
 from octavo.kit.work.outbox import Event
-from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.access.accounts import UserRow, list_users_by_id
 
 from . import store
 from .presence import present_at
 from .store import PresenceRow
+from .types import Activity
 from .wire import CommentEvent, NotificationEvent, PresenceEvent, ReviewEvent, RevisionEvent, present_person
 
 
@@ -40,8 +41,8 @@ def of_person(user_id: str) -> Topic:
 
 
 class _MessageKind(NamedTuple):
-    """Format of the message for an outbox event: its kind, wire model, and action, and the event fields to include with
-    their wire names."""
+    """Format of the message for an outbox event: its kind, wire model, and action, and the fields of the event to
+    include, with their wire names."""
 
     kind: str
     model: Callable[..., RevisionEvent | ReviewEvent | CommentEvent]
@@ -109,16 +110,20 @@ class EventMessages:
             "change_request_id": change_id or UNSET,
         }
         fields = {new: event.payload[old] for old, new in message_kind.fields.items() if old in event.payload}
-        state = find_state(tx, event.space_id, change_id)
-        if not set(fields.get("page_ids", ())).isdisjoint(unrestricted(tx, state).hidden):
+        restricted = unrestricted(tx, find_state(tx, event.space_id, change_id)).hidden
+        if not restricted.isdisjoint(fields.get("page_ids", ())):
             # Listeners who don't know which pages changed load all that they can see.
             del fields["page_ids"]
+        if restricted:
+            # The number can include conflicts in pages that some listeners can't see.
+            fields.pop("conflicts", None)
         if not topics.isdisjoint(wanted):
             user = _person(tx, event.payload.get("by"))
             yield HubMessage(
                 tuple(wanted),
                 message_kind.kind,
                 message_kind.model(action=message_kind.action, user=user, **common, **fields),
+                page=_place(event, change_id),
             )
 
     def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
@@ -165,7 +170,14 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
                 **shown,
             ),
             about=event.space_id or "",
+            page=_place(event, payload.get("change_request")),
         )
+
+
+def _place(event: Event, change_id: str | None) -> PagePlace | None:
+    """Return the page that an event is about, if it is about one."""
+    page_id: str | None = event.payload.get("page")
+    return PagePlace(event.space_id or "", change_id, page_id) if page_id else None
 
 
 def _changes_of_presence(
@@ -181,21 +193,34 @@ def _changes_of_presence(
     if not moved and not left:
         return
     known = list_users_by_id(tx, [here.user_id for here in (*left, *moved)])
-    for here, activity in [(here, "left") for here in left] + [(here, here.activity) for here in moved]:
-        wanted = [of_space(here.space_id)]
-        if here.change_request_id is not None:
-            wanted.append(of_change(here.change_request_id))
-        yield HubMessage(
-            tuple(wanted),
-            "presence",
-            PresenceEvent(
-                timestamp=iso(now()),
-                organization_id=here.organization_id,
-                space_id=here.space_id,
-                change_request_id=here.change_request_id or UNSET,
-                user=present_person(here.user_id, known.get(here.user_id)),
-                activity=activity,  # type: ignore[arg-type]
-                client_id=here.client_id,
-                page_id=None if activity == "left" else here.page_id,
-            ),
-        )
+    for here in left:
+        yield _presence_message(known, here, "left")
+    for here in moved:
+        earlier = before.get(here.key)
+        if earlier is not None and earlier not in left and _page_of(earlier) != (to := _page_of(here)) and to:
+            # To those who can't see the new page, it looks as if the person left.
+            yield _presence_message(known, earlier, "left")._replace(instead_of=to)
+        yield _presence_message(known, here, here.activity)
+
+
+def _page_of(here: PresenceRow) -> PagePlace | None:
+    return PagePlace(here.space_id, here.change_request_id, here.page_id) if here.page_id else None
+
+
+def _presence_message(
+    known: Mapping[str, UserRow], here: PresenceRow, activity: Activity | Literal["left"]
+) -> HubMessage:
+    wanted = [of_space(here.space_id)]
+    if here.change_request_id is not None:
+        wanted.append(of_change(here.change_request_id))
+    event = PresenceEvent(
+        timestamp=iso(now()),
+        organization_id=here.organization_id,
+        space_id=here.space_id,
+        change_request_id=here.change_request_id or UNSET,
+        user=present_person(here.user_id, known.get(here.user_id)),
+        activity=activity,
+        client_id=here.client_id,
+        page_id=None if activity == "left" else here.page_id,
+    )
+    return HubMessage(tuple(wanted), "presence", event, page=_page_of(here))

@@ -1,7 +1,7 @@
 """Presence: the people who are currently viewing or editing each page.
 
-Clients report it regularly, usually without changes. Reports are buffered in memory for a second and written
-together, because every commit makes each process check all its caches again.
+Clients report presence regularly, usually without changes. Reports are buffered in memory for a second and written
+together, because after every commit, each process checks all of its caches again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .types import Activity
 MOST_CLIENTS = 20
 """Maximum number of clients per person at a time."""
 _RENEWAL = 30_000
-"""Time in milliseconds during which an unchanged report isn't written again."""
+"""Time in milliseconds before an unchanged report is written again."""
 
 _Key = tuple[str, str]
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)

@@ -13,7 +13,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, present_slice
 from octavo.kit.http.operation import Actor, Area, Call, Follow
-from octavo.kit.work.hub import HubMessage, Topic
+from octavo.kit.work.hub import HubMessage, PagePlace, Topic
 from octavo.kit.work.outbox import OutboxPosition, read_position
 from octavo.organization.access.authorization import SignedIn, SpaceAccess, find_space_access, space_access
 from octavo.organization.access.roles import Can
@@ -78,29 +78,34 @@ def _follow(
     errors=(400, 503),
 )
 def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Follow:
-    """Stream the events of a space including its change requests, or of one change request and the content
-    of main that it is based on, as server-sent events: revisions, comments, reviews, and presence. Clients
-    that reconnect with `Last-Event-ID` receive the events they missed."""
+    """Stream events as server-sent events: revisions, comments, reviews, and presence. The stream covers a space with
+    its change requests, or one change request and the main content that it is based on. Clients that reconnect with
+    `Last-Event-ID` receive the events they missed."""
     if followed.change_id is None:
         topics = [of_space(followed.space_id)]
     else:
         topics = [of_change(followed.change_id), of_main(followed.space_id)]
     owner = (followed.space.organization_id, followed.user_id)
     return _follow(
-        call, topics, query, owner, may_know=lambda tx, message: _sees_page(tx, call.actor, message)
+        call, topics, query, owner, may_know=lambda tx, message: _may_know(tx, call.actor, message)
     )
 
 
-def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
-    """Return whether the actor can see the page that a message is about, if it is about one."""
-    space_id, page_id = getattr(message.data, "space_id", None), getattr(message.data, "page_id", None)
-    if not space_id or not page_id:
+def _may_know(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
+    """Return whether a message is for the actor, who may be unable to see the page that it is about."""
+    return _sees_page(tx, actor, message.page) and (
+        message.instead_of is None or not _sees_page(tx, actor, message.instead_of)
+    )
+
+
+def _sees_page(tx: Transaction, actor: Actor, page: PagePlace | None) -> bool:
+    if page is None:
         return True
-    state = find_state(tx, space_id, getattr(message.data, "change_request_id", None) or None)
-    if page_id not in unrestricted(tx, state).hidden:
+    state = find_state(tx, page.space_id, page.change_request_id)
+    if page.page_id not in unrestricted(tx, state).hidden:
         return True
-    space = find_space_access(tx, actor, Can.VIEW, space_id)
-    return space is not None and page_id not in seen_by(tx, space, state).hidden
+    space = find_space_access(tx, actor, Can.VIEW, page.space_id)
+    return space is not None and page.page_id not in seen_by(tx, space, state).hidden
 
 
 @operation(
@@ -113,11 +118,10 @@ def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
     errors=(400, 404, 503),
 )
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
-    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
-    and updates to their change requests, in all organizations that the token can access. `space` adds all
-    events of these spaces, and `live` adds the steps and carets of a page that the caller is editing live,
-    so that one stream is enough. Steps aren't repeated: after each `ready`, request the steps after your
-    version."""
+    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests, and updates
+    to their change requests, in all organizations that the token can access. `space` adds all events of these spaces,
+    and `live` adds the steps and carets of a page that the caller is editing live, so that a client needs only one
+    stream. Past steps aren't sent again: after each `ready` event, request the steps after your version."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
@@ -128,7 +132,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
     def may_know(tx: Transaction, message: HubMessage) -> bool:
         if message.about and find_space_access(tx, call.actor, Can.VIEW, message.about) is None:
             return False
-        return _sees_page(tx, call.actor, message)
+        return _may_know(tx, call.actor, message)
 
     entered = enter()
     topics = [of_person(caller.user_id), *map(of_space, query.space)]
@@ -146,7 +150,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 @operation("listPresenceInSpace", "GET", f"{_SPACE}/presence", needs=Can.VIEW)
 @operation("listPresenceInChangeRequest", "GET", f"{_CHANGE}/presence", needs=Can.VIEW)
 def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> Listing[Presence]:
-    """List the people who are viewing or editing a space including its change requests, or one change request."""
+    """List the people who are viewing or editing a space, including its change requests, or a single change request."""
     with call.db.read() as tx:
         moment = now()
         places = list_places(tx, followed.space_id, moment)
@@ -177,9 +181,8 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
-    """Report the caller's location for one minute. Clients repeat the report every 30 seconds. The client
-    chooses its own ID from letters, digits, `-`, and `_`. A client that was present in another location
-    moves to the new one."""
+    """Report the caller's location for one minute. Clients repeat the report every 30 seconds. The client chooses its
+    own ID, which consists of letters, digits, `-`, and `_`. Each client has only its latest location."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:

@@ -13,7 +13,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from .types import Activity
 
 LIFETIME = 60_000
-"""Time in milliseconds that a client counts as present after its last report."""
+"""Time in milliseconds for which a client counts as present after its last report."""
 
 
 class PresenceRow(Struct, frozen=True, kw_only=True):
@@ -95,9 +95,9 @@ def list_here(
     page: str | None,
     moment: int,
 ) -> Slice[PresenceRow]:
-    """List the people present in a space including its change requests, or in one change request, ordered
-    by person and client. ``hidden``: the pages whose viewers are left out, each as a pair with its change
-    request first ('' for main)."""
+    """List the people present in a space, including its change requests, or in a single change request, ordered by
+    person and client. ``hidden``: the pages whose viewers are left out, each as a pair of the change request ('' for
+    main) and the page."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     if hidden:
@@ -120,7 +120,7 @@ def list_here(
 
 
 def find_stamp(tx: Transaction) -> tuple[int, int]:
-    """Return a value that changes whenever a presence row is written or removed."""
+    """Return a value that changes whenever a presence row is added, updated, or removed."""
     row = tx.one("SELECT count(*), CAST(coalesce(sum(said_at), 0) AS BIGINT) FROM presence")
     assert row is not None
     return row[0], row[1]

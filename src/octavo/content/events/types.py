@@ -1,4 +1,4 @@
-"""Activities of people who are present."""
+"""Activities that people report with their presence."""
 
 from __future__ import annotations
 

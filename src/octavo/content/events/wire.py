@@ -52,9 +52,10 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: the IDs of pages that differ from the previous revision; omitted if there
-    are more than fifty. ``updated``: whether the change request was updated with changes from main.
-    ``live``: whether it is a save of a live-edited page."""
+    """New revision. ``page_ids``: the IDs of pages that are different from the previous revision; omitted if there are
+    more than fifty or if one of them is restricted. ``conflicts``: the number of open conflicts; omitted if the space
+    has restricted pages. ``updated``: whether the change request was updated with changes from main. ``live``: whether
+    it is a save of a live-edited page."""
 
     action: Literal["edited", "updated"]
     revision_id: str
@@ -110,8 +111,8 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query parameters for a stream. ``after``: the ID of the last known event; the ``Last-Event-ID``
-    header takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
+    """Query parameters for a stream. ``after``: the ID of the last known event; the ``Last-Event-ID`` header takes
+    precedence. ``seconds``: the duration of the stream; with 0, it contains only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST

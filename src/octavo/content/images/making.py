@@ -33,7 +33,7 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = ProcessLimits(memory=1024**3, file=32 * 1024**2, seconds=30)
-"""Resource limits of the process. If the first image exceeds them, no variants are created for it."""
+"""Resource limits of the process. If the first image exceeds these limits, no variants are created for it."""
 _NOTED_AT_ONCE = 1000
 """Number of images to record in one transaction."""
 _BATCH = 12
@@ -45,7 +45,7 @@ _on_made: list[Callable[[Transaction, str], None]] = []
 
 
 class _Result(Struct):
-    """Output of the process: the displayed size of the image, and the sizes of its variants."""
+    """Output of the process: the display size of the image, and the sizes of its variants."""
 
     size: tuple[int, int]
     variants: list[tuple[int, int]]
@@ -61,7 +61,7 @@ def on_variants_created(hook: Callable[[Transaction, str], None]) -> None:
 
 
 def is_scaled(item: Item) -> bool:
-    """Return whether variants are created for this file, according to its metadata."""
+    """Return whether variants are created for a file with this metadata."""
     return (
         item.kind == "file"
         and bool(item.content)
@@ -107,15 +107,15 @@ def _organization(tx: Transaction, space_id: str) -> str | None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Return an error message if an image in main hasn't been recorded."""
+    """Return an error message if images in main haven't been recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
     missing = len(wanted - store.list_recorded(tx, space_id))
     return f"images: variants of {counted(missing, 'image')} missing" if missing else None
 
 
 def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
-    """Copy a space's variants to its duplicate. For a large space, a job creates the variants along with
-    all other derived data."""
+    """Copy a space's variants to its duplicate. For a large space, a job does this along with all other derived
+    data."""
     if copy.written:
         return
     store.copy_variants(tx, copy.source_id, copy.copy_id)
@@ -127,8 +127,8 @@ def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
 
 @jobs.job("noteImages", bound=None, seconds=600)
 def note_images(context: Context, space_id: str) -> None:
-    """Enqueue the variants of all images in a space that has none because it was created by an older
-    version of Octavo."""
+    """Enqueue the creation of variants of all images in a space that was created by an older version of Octavo and has
+    no variants."""
     with context.db.read() as tx:
         items = list_rasters(tx, space_id)
     for start in range(0, len(items), _NOTED_AT_ONCE):
@@ -167,8 +167,8 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
 
 
 def _find_made(tx: Transaction, content: str) -> tuple[ScaledImage | None] | None:
-    """Return the variants that another space already has for a file, in a tuple. The tuple contains None if the
-    file can't have variants. Return None if no other space has the file."""
+    """Return a one-element tuple with the variants that another space already has for a file; the element is None if
+    the file can't have variants. Return None if no other space has the file."""
     space_id = store.find_space_with_variants(tx, content)
     return (store.find_scaled_images(tx, space_id, [content]).get(content),) if space_id is not None else None
 

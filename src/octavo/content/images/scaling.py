@@ -20,10 +20,11 @@ from .widths import MAX_PIXELS, STEPS, wanted_widths
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 _WORTH = 0.9
-"""Maximum size of a variant, as a fraction of the size of the original."""
+"""Maximum file size of a variant, as a fraction of the size of the original."""
 _QUALITY = 85
 _EFFORT = 2
-"""Compression effort of WebP, from 0 to 6. The default of 4 reduces the size by 4% but takes 50% longer."""
+"""WebP compression effort, from 0 to 6. The library's default of 4 saves another 4% of the size but takes 50%
+longer."""
 _LONGEST = 16_383
 """Maximum dimension of a WebP image in pixels."""
 _TURNS = {
@@ -41,8 +42,7 @@ _SIDEWAYS = (5, 6, 7, 8)
 
 
 def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] | None:
-    """Return the displayed size of an image, and its variants by size, each smaller in bytes than the
-    original.
+    """Return the display size of an image, and its variants by size. Each variant has fewer bytes than the original.
 
     Return None if the image is animated, too large, or broken, or if it has more than eight bits per color
     channel.

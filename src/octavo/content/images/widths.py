@@ -6,11 +6,11 @@ STEPS = (480, 960, 1600)
 """Widths in pixels: for a phone, for a text column or a high-resolution phone, and for a text column on a
 high-resolution screen."""
 NARROWEST = STEPS[0]
-"""Maximum width in pixels of images that are left unchanged."""
+"""Width in pixels up to which images are left unchanged."""
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 64 * 1024**2
 _NEAR = 1.25
-"""A width is skipped unless the image is at least this many times as wide."""
+"""Minimum ratio between the width of an image and the width of a variant."""
 
 
 def wanted_widths(width: int) -> list[int]:

@@ -1,5 +1,4 @@
-"""Accept batches of steps: put them in order, and map late batches over the steps that their authors hadn't
-seen."""
+"""Accept batches of steps: put them in order, and rebase late batches on the steps that their authors hadn't seen."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import tidy_steps
 from octavo.core.editor.schema import VERSION
-from octavo.core.editor.steps import StepError, StepJson, map_steps
+from octavo.core.editor.steps import StepError, StepJson, map_steps, ranges_of
 from octavo.errors import (
     BadRequest,
     Conflict,
@@ -64,19 +63,18 @@ _BATCHES_AT_ONCE = 1_000
 MOST_WRITERS = 40
 """Maximum number of people who can edit a page at the same time."""
 MOST_CLIENTS = 10
-"""Maximum number of clients in which a person can edit a page at the same time."""
+"""Maximum number of clients with which a person can edit a page at the same time."""
 _PRESENT = 60_000
-"""Time in milliseconds that a client counts as present after its last batch."""
+"""Time in milliseconds for which a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
 """Time in milliseconds to keep a page's steps after its last change."""
 _NEW_EPOCH = "r"
-"""Prefix of the epoch of a page that no one has edited live yet; it is followed by the ID of the page's
-revision."""
+"""Prefix of the epoch of a page that no one has edited live yet. The ID of the page's revision follows the prefix."""
 
 
 class Behind(Conflict):
-    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the
-    current version of the page. The exception includes the batches that the author hasn't seen."""
+    """Raised if a batch is based on an older version and only its author can rebase it. ``version``: the current
+    version of the page. The exception includes the batches that the author hasn't seen."""
 
     reason = "behind"
 
@@ -89,8 +87,7 @@ class Behind(Conflict):
 
 
 class Accepted(Struct, frozen=True):
-    """Result of a batch: the version of the page, and the batches that its author hasn't seen, including
-    their own."""
+    """Result of a batch: the version of the page, and the batches that the author hasn't seen, including this batch."""
 
     version: int
     batches: Sequence[LoadedBatch]
@@ -113,7 +110,7 @@ def new_epoch(revision: str) -> str:
 
 
 class _Turn:
-    """One transaction shared by several batches. Data that it has read stays valid until it ends."""
+    """One transaction shared by several batches. The data read in the transaction stays valid until it ends."""
 
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
@@ -141,7 +138,7 @@ class _Turn:
 
     def page(self, branch: LiveBranch, key: PageKey, epoch: str, version: int) -> tuple[LiveRow, LivePage]:
         """Return a page with all its changes so far. ``version``: the version that the writer has. Raises
-        NoLongerStored if the epoch is a different one."""
+        NoLongerStored if the page has a different epoch."""
         row = store.lock_live(self.tx, key)
         if row is None:
             editable_page(self.tx, branch.state, key.page_id)
@@ -165,7 +162,7 @@ class _Turn:
         return row, page
 
     def tidied(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
-        """Return a locked page after the steps without which parts of it can't be saved."""
+        """Return a locked page after adding the steps that make all of its parts savable."""
         steps = tidy_steps(page.doc, iter(ids.new_id, None))
         if steps:
             batch = BatchRow(
@@ -183,8 +180,7 @@ class _Turn:
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
-        """Start an epoch for a page at the revision that its first writer has. This revision can be earlier
-        than the current one."""
+        """Start an epoch for a page at the first writer's revision, which can be older than the current one."""
         tx, state = self.tx, branch.state
         if epoch != new_epoch(branch.revision):
             try:
@@ -221,8 +217,7 @@ class Accepting:
             pages.keep(key, page)
 
     def accept(self, access: LiveAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
-        """Add a batch to a page. If the batch was already added, the response is the same as the first
-        time.
+        """Add a batch to a page. If the batch was already added, the result is the same as the first time.
 
         Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
         RefusedStep, TooLarge, TooManyRequests, and the errors of an edit to the change request.
@@ -311,6 +306,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         steps=encoded,
         created_at=now(),
     )
+    size = page.doc.content.size
     try:
         page = page.with_steps(batch, steps)
     except StepError as error:
@@ -319,7 +315,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         refused = RefusedStep(f"steps[{error.index}]: this step doesn't fit the page: {error}")
         refused.beside = {"index": error.index}
         raise refused from None
-    if page.doc.content.size > 2 * turn.context.settings.page_size:
+    if page.doc.content.size > max(size, 2 * turn.context.settings.page_size):
         raise TooLarge("steps: would make the page too large. Split the page.")
     add_batch(tx, key, row, page)
     turn.pages[key] = page
@@ -365,11 +361,13 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
 def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
     try:
         fields = set(map(_fields_of, steps)) - {None}
-        if fields and any(
-            _fields_of(step) in fields for batch in missed for step in msgspec.json.decode(batch.row.steps)
-        ):
-            # Only the author's editor merges the fields of both.
-            return None
+        deletes = any(any(ranges_of(step)[1::3]) for step in steps)
+        if fields or deletes:
+            others = [step for batch in missed for step in msgspec.json.decode(batch.row.steps)]
+            if any(_fields_of(step) in fields or (deletes and _sets_field(step)) for step in others):
+                # Only the author's editor merges the fields of both, and keeps blocks with fields that its author
+                # hasn't seen.
+                return None
         return map_steps(steps, (ranges for batch in missed for ranges in batch.ranges))
     except (LookupError, TypeError, ValueError, AttributeError):
         # This is not a valid step. Its author gets the error once they are up to date.
@@ -377,10 +375,14 @@ def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJs
 
 
 def _fields_of(step: StepJson) -> str | None:
-    """Return the attribute that a step sets as a whole, although others may have changed other fields of it; None for
-    other steps."""
+    """Return the attribute that a step replaces as a whole, although other people may have changed some of its fields;
+    None for other steps."""
     has_fields = step["stepType"] == "attr" and isinstance(step["value"], dict)
     return step["attr"] if has_fields else None
+
+
+def _sets_field(step: StepJson) -> bool:
+    return bool(step["stepType"] == "attr" and step["attr"] != "key")
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:

@@ -23,7 +23,7 @@ def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> Li
 
 
 def schedule_save(tx: Transaction, key: PageKey, row: LiveRow) -> LiveRow:
-    """Write the version of a page, some steps of which are unsaved, and return its row."""
+    """Write the version of a page that has unsaved steps, and return its row."""
     moment = now()
     since = row.unsaved_since or moment
     save_at = min(moment + PAUSE, since + _LONGEST)

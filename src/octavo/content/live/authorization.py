@@ -1,9 +1,10 @@
-"""Authorization to edit and follow pages live."""
+"""Authorization to edit pages live and receive their changes."""
 
 from __future__ import annotations
 
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import Author, get_change
+from octavo.content.revisions.page_versions import get_page
 from octavo.content.revisions.restrictions import main_seen_by, require_editable_page, seen_by
 from octavo.content.revisions.states import State
 from octavo.errors import NotFound
@@ -12,7 +13,7 @@ from octavo.kit.http.operation import Actor, Call, enters
 from octavo.organization.access.authorization import InSpace, enter_space, space_access
 from octavo.organization.access.roles import Can
 
-from .store import PageKey
+from .store import PageKey, find_live
 
 
 class LiveAccess(InSpace, frozen=True):
@@ -45,13 +46,16 @@ def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
         change = get_change(tx, id)
     except NotFound:
         state = main_seen_by(tx, space_access(tx, actor, Can.EDIT, id))
-        _require_editable(state, page_id)
-        return PageKey(state.layers[0].branch_id, page_id)
-    _require_editable(seen_by(tx, space_access(tx, actor, Can.EDIT, change.space_id), change.state), page_id)
-    return PageKey(change.branch_id, page_id)
-
-
-def _require_editable(state: State, page_id: str) -> None:
-    if page_id in state.hidden:
-        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
+    else:
+        state = seen_by(tx, space_access(tx, actor, Can.EDIT, change.space_id), change.state)
+    require_live_page(tx, state, page_id)
     require_editable_page(state, page_id, None)
+    return PageKey(state.layers[0].branch_id, page_id)
+
+
+def require_live_page(tx: Transaction, state: State, page_id: str) -> None:
+    """Raise NotFound unless the reader of a state can see this page of it, or the page was deleted after it was edited
+    live in that state."""
+    key = PageKey(state.layers[0].branch_id, page_id)
+    if page_id in state.hidden or find_live(tx, key) is None:
+        get_page(tx, state, page_id)

@@ -1,4 +1,4 @@
-"""Branches whose pages are edited live: those of change requests, and main in spaces with live editing."""
+"""Branches whose pages are edited live: the branches of change requests, and main in spaces with live editing."""
 
 from __future__ import annotations
 
@@ -74,18 +74,14 @@ def get_branch(tx: Transaction, branch_id: str) -> LiveBranch:
 
 
 def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
-    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound if
-    they no longer can."""
+    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound if that is no
+    longer the case."""
     space = space_access(tx, access.actor, Can.EDIT, access.space_id)
     if branch.change is None:
         require_live(space)
     else:
         require_editable(branch.change)
-    require_visible(tx, access, branch, page_id)
-    require_editable_page(seen_by(tx, space, branch.state), page_id, None)
-
-
-def require_visible(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
-    """Raise NotFound if a restriction hides a page from the caller."""
-    if page_id in seen_by(tx, access.space, branch.state).hidden:
+    state = seen_by(tx, space, branch.state)
+    if page_id in state.hidden:
         raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
+    require_editable_page(state, page_id, None)

@@ -19,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Number of milliseconds before the first read of a page from which on its steps are sent. Without these, a
-client that starts following the page in the meantime would miss some steps."""
+"""Number of milliseconds before the first read of a page: newer steps are sent. Otherwise, a client that starts to
+follow the page in the meantime would miss some steps."""
 _KIND = "live"
 
 
@@ -29,7 +29,7 @@ def of_live_page(key: PageKey) -> Topic:
 
 
 class _Known(NamedTuple):
-    """Data of a page that has already been sent."""
+    """Page data that has already been sent."""
 
     row: LiveRow
     carets: dict[str, CaretRow]
@@ -77,9 +77,10 @@ class LiveMessages:
             batches = [_loaded(batch) for batch in store.list_batches(tx, key, last)]
             if batches:
                 yield HubMessage(topics, "steps", StepsEvent(row.version, present_batches(batches)))
-        if before is not None and (row.saved_version, row.revision) != (
+        if before is not None and (row.saved_version, row.revision, row.refused) != (
             before.row.saved_version,
             before.row.revision,
+            before.row.refused,
         ):
             refused = msgspec.json.decode(row.refused)
             yield HubMessage(topics, "saved", SavedEvent(row.saved_version, row.revision, refused))

@@ -40,8 +40,8 @@ class CaretInput(Struct, frozen=True):
 
 
 class StepsInput(Struct, frozen=True, kw_only=True):
-    """Batch of steps. ``batch``: its number, which identifies these changes until they are confirmed.
-    ``attempt``: the number of times it has been sent. ``version``: the version that the steps are based on."""
+    """Batch of steps. ``batch``: its number, which identifies these changes until they are confirmed. ``attempt``: the
+    number of times that the batch has been sent. ``version``: the version that the steps are based on."""
 
     epoch: Name
     schema: Name

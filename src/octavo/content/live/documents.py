@@ -1,5 +1,4 @@
-"""Documents of live pages in memory. Each can be dropped at any time, because the rows contain the same
-data."""
+"""Documents of live pages in memory. A document can be dropped at any time, because the rows contain the same data."""
 
 from __future__ import annotations
 
@@ -82,7 +81,7 @@ class LivePages:
     def __init__(self) -> None:
         self._lock = Lock()
         self._pages: dict[PageKey, tuple[LivePage, float]] = {}
-        """Documents with the times at which they were last used, the most recent at the end."""
+        """Documents with the times at which they were last used, most recent last."""
         self._saved: dict[PageKey, SavedBlocks] = {}
         self._size = 0
 
@@ -95,7 +94,7 @@ class LivePages:
             return found[0]
 
     def keep(self, key: PageKey, page: LivePage) -> None:
-        """Keep a document that was read from committed rows, or whose rows have been committed since."""
+        """Keep a document whose rows are committed."""
         # Processes for jobs drop them only here.
         self.drop_idle()
         with self._lock:
@@ -207,7 +206,7 @@ def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
 
 
 class _EveryEditor:
-    """Viewer who sees only what every editor of a space can see. References to other spaces stay URLs."""
+    """Viewer who sees only content that every editor of a space can see. References to other spaces stay URLs."""
 
     members = True
 

@@ -27,8 +27,8 @@ from .store import SERVER, BatchRow, LiveRow, PageKey
 def apply_external_edits(
     context: Context, tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow, page: LivePage
 ) -> tuple[LiveRow, LivePage]:
-    """Apply the changes since the revision that a live page contains, as a batch by the author of the last
-    revision. Raises NotFound or Conflict if the page can no longer be edited."""
+    """Apply the changes since the revision that a live page is based on, as a batch by the author of the last revision.
+    Raises NotFound or Conflict if the page can no longer be edited."""
     before = revision_state(tx, branch.space_id, row.revision)
     old, new = find_page(tx, before, key.page_id), editable_page(tx, branch.state, key.page_id)
     if old is None or old.body != new.body:
@@ -63,7 +63,7 @@ def apply_external_edits(
 
 
 def _unsaved_keys(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> set[str]:
-    """Return the keys of the blocks that may differ from the last revision."""
+    """Return the keys of the blocks that may have changed since the last revision."""
     batches = batches_after(tx, key, page, row.saved_version)
     if batches is None:
         return {name for node in page.doc.children if (name := block_key(node)) is not None}

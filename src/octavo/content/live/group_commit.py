@@ -1,7 +1,7 @@
 """Group commit: commit the writes of several concurrent requests in one transaction.
 
-A commit costs the same for one batch of steps and for twenty, so the first request waits briefly, and one
-thread commits for all of them.
+A commit costs the same for one batch of steps and for twenty. Therefore, the first request waits briefly for more
+requests, and one thread commits all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 Shared = TypeVar("Shared")
 
 _GATHER = 0.012
-"""Number of seconds that the first request waits for others to join."""
+"""Number of seconds that the first request waits for more requests."""
 _TRIES = 6
 
 
@@ -43,8 +43,8 @@ class _Job(Generic[Shared]):
 
 
 class GroupCommit(Generic[Shared]):
-    """Transactions shared by several requests. ``begin(tx)``: returns the argument that each job of a
-    transaction receives. ``committed(it)``: called with that argument after the commit."""
+    """Transactions shared by several requests. ``begin(tx)`` returns the argument for the jobs of a transaction.
+    ``committed(it)`` is called with that argument after the commit."""
 
     def __init__(
         self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]

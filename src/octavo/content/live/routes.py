@@ -1,4 +1,4 @@
-"""Operations for live editing: the document of a page, its steps, carets, saves, and set-aside texts."""
+"""Operations for live editing: the document of a page, its steps, carets, saves, and set-aside text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import msgspec
 
-from octavo.content.revisions.page_versions import get_page
+from octavo.content.revisions.restrictions import seen_by
 from octavo.core.editor.schema import VERSION
 from octavo.errors import Conflict, NoLongerStored
 from octavo.kit import ids
@@ -19,8 +19,8 @@ from octavo.organization.access.roles import Can
 
 from . import store
 from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
-from .authorization import LiveAccess
-from .branches import LiveBranch, find_branch, require_visible, require_writable
+from .authorization import LiveAccess, require_live_page
+from .branches import LiveBranch, find_branch, require_writable
 from .commands import CaretInput, StepsInput
 from .documents import batches_after, editable_page, read_page, unwritten_page
 from .saving import save_page
@@ -46,7 +46,7 @@ _MAIN = "/spaces/{spaceId}/pages/{pageId}/live"
 _BATCHES_AT_ONCE = 2_000
 _BODY_LIMIT = MOST_BYTES_OF_ONE + 64 * 1024
 MOST_SET_ASIDE = 200
-"""Maximum number of texts that a person can set aside on a page."""
+"""Maximum number of passages that a person can set aside on a page."""
 
 
 def _branch(tx: Transaction, access: LiveAccess, page_id: str) -> LiveBranch:
@@ -87,8 +87,8 @@ def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
 @operation("listLiveStepsInMain", "GET", f"{_MAIN}/steps", needs=Can.EDIT, errors=(403, 404, 409, 410))
 @operation("listLiveSteps", "GET", f"{_LIVE}/steps", needs=Can.EDIT, errors=(404, 409, 410))
 def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
-    """List the steps of a page after a version, in batches. If the last batch ends before the response's
-    `version`, there are more."""
+    """List the steps of a page after a version, in batches. If the last batch ends before the response's `version`,
+    there are more batches."""
     with call.db.read() as tx:
         branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)
@@ -108,14 +108,11 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
 
 
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
-    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
-    no such page."""
+    """Return a page of a branch, or a deleted page that was edited live on that branch. Raises NotFound if there is no
+    such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
-    require_visible(tx, access, branch, page_id)
-    key = PageKey(branch.id, page_id)
-    if store.find_live(tx, key) is None:
-        get_page(tx, branch.state, page_id)
-    return key
+    require_live_page(tx, seen_by(tx, access.space, branch.state), page_id)
+    return PageKey(branch.id, page_id)
 
 
 def _gone() -> NoLongerStored:
@@ -143,12 +140,12 @@ def _gone() -> NoLongerStored:
     body_limit=_BODY_LIMIT,
 )
 def add_live_steps(call: Call, access: LiveAccess, page_id: str, body: StepsInput) -> Deferred[Accepted]:
-    """Change a page with a batch of steps. The response contains all batches after the given version,
-    including this one.
+    """Change a page with a batch of steps. The response contains all batches after the given version, including this
+    batch.
 
-    A late batch is rebased on the batches before it if the result is unambiguous. Otherwise the status is
-    409, the reason is `behind`, and the response contains the batches to rebase on. A batch can safely be
-    sent again: it is added only once.
+    A late batch is rebased on the batches before it if the result is unambiguous. Otherwise the status is 409, the
+    reason is `behind`, and the response contains the batches to rebase on. It is safe to send a batch again, because it
+    is added only once.
     """
     return Deferred(accepting(call.context).accept(access, page_id, body), _present_accepted)
 
@@ -218,7 +215,7 @@ def save_live_page(call: Call, access: LiveAccess, page_id: str) -> SavedLive:
 def list_set_aside_texts(
     call: Call, access: LiveAccess, page_id: str, query: SetAsideQuery
 ) -> Listing[SetAsideText]:
-    """List the caller's texts that couldn't be added to a page, for example because it was deleted in the
+    """List the passages by the caller that couldn't be added to a page, for example because the page was deleted in the
     meantime."""
     with call.db.read() as tx:
         key = _known_page(tx, access, page_id)
@@ -238,14 +235,14 @@ def list_set_aside_texts(
     "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: SetAsideInput) -> SetAsideText:
-    """Set aside a text that couldn't be added to a page. Only the caller can see it."""
+    """Set aside a passage that couldn't be added to a page. Only the caller can see it."""
     row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
     with call.db.write() as tx:
         key = _known_page(tx, access, page_id)
         if store.count_set_aside(tx, key, access.user_id) >= MOST_SET_ASIDE:
             raise Conflict(
-                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. Delete"
-                " one of them first."
+                f"You already have {MOST_SET_ASIDE} saved passages on this page, which is the limit. "
+                "Delete one of them first."
             )
         store.insert_set_aside(tx, key, access.user_id, row)
     return present_set_aside(row)
@@ -254,7 +251,7 @@ def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: Se
 @operation("deleteSetAsideTextInMain", "DELETE", f"{_MAIN}/set-aside/{{textId}}", needs=Can.EDIT)
 @operation("deleteSetAsideText", "DELETE", f"{_LIVE}/set-aside/{{textId}}", needs=Can.EDIT)
 def delete_set_aside_text(call: Call, access: LiveAccess, page_id: str, text_id: str) -> bool:
-    """Delete a text that the caller set aside."""
+    """Delete a passage that the caller set aside."""
     with call.db.write() as tx:
         key = _known_page(tx, access, page_id)
         return store.delete_set_aside(tx, key, access.user_id, text_id)

@@ -1,7 +1,7 @@
-"""Save live pages: write the differences from the last revision as edits to single blocks.
+"""Save live pages: write the changes since the last revision as edits to single blocks.
 
-Every save is computed from rows and is written in one transaction along with the version that it contains.
-Therefore, each save happens exactly once, no matter how many processes try or crash.
+Every save is computed from rows and is written in one transaction along with the version that it contains. Therefore,
+each save happens exactly once, even if several processes try or some of them crash.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from octavo.core.editor.differences import (
     tidy_steps,
 )
 from octavo.core.merge import MergeConflict
-from octavo.errors import BlockNotFound, OctavoError
+from octavo.errors import BlockNotFound, OctavoError, TooLarge
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction, json_list
@@ -67,8 +67,8 @@ log = logging.getLogger("octavo.live")
 
 _ENTRY = re.compile(r"changes\[0\]\.(set|insert)\[(\d+)\]")
 _HOLD = 10_000
-"""Time in milliseconds after which steps are accepted again if the process that rejects them ends without
-lifting the block."""
+"""Time in milliseconds after which steps are accepted again if the process that blocked them ends without lifting the
+block."""
 _STEPS_OF_SNAPSHOT = 300
 """Number of steps after which the stored document is updated, so that a process that loads it has only a few steps to
 apply."""
@@ -99,13 +99,19 @@ class _Save(Struct, frozen=True):
 
 
 def save_page(context: Context, key: PageKey) -> Saved | None:
-    """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or its change
-    request is merged or archived. Raises the errors of an edit to the page."""
-    return retry_on_conflict(lambda: _try_to_save(context, key))
+    """Save the unsaved steps of a page. Return None if no one is editing the page live, if the page was deleted, or if
+    its change request was merged or archived. Raises the errors of an edit to the page. If the page is too large, its
+    editors are notified."""
+    try:
+        return retry_on_conflict(lambda: _try_to_save(context, key))
+    except TooLarge:
+        with context.db.write() as tx:
+            store.refuse_page(tx, key)
+        raise
 
 
 def save_branch(context: Context, branch_id: str) -> None:
-    """Save all live pages of a branch, before its content is used."""
+    """Save all live pages of a branch before its content is used."""
     with context.db.read() as tx:
         unsaved = store.list_unsaved(tx, branch_id)
     for key in unsaved:
@@ -114,8 +120,8 @@ def save_branch(context: Context, branch_id: str) -> None:
 
 @contextmanager
 def hold_branch(context: Context, branch_id: str) -> Iterator[None]:
-    """Reject steps for the pages of a branch while the block runs, for at most a few seconds. Clients send
-    them again. Pages whose first step arrives during that time aren't affected."""
+    """Reject steps for the pages of a branch during the ``with`` block, for at most a few seconds. Clients send
+    rejected steps again. Pages whose first step arrives in this time aren't affected."""
     with context.db.write() as tx:
         store.hold_branch(tx, branch_id, now() + _HOLD)
     try:
@@ -183,9 +189,8 @@ def _prepare(
 
 
 def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) -> Sequence[Author]:
-    """Return the authors of unsaved steps. If no person wrote them, as with new block keys, return the
-    author of the change request or the last person who edited the page. If neither is known, return
-    nothing."""
+    """Return the authors of unsaved steps. If the steps have no author, as with new block keys, return the author of
+    the change request or the last person who edited the page. If neither is known, return nothing."""
     found = store.list_authors(tx, key, row.saved_version, row.version)
     if not found and branch.change is not None:
         return [Author(branch.change.created_by, None)]
@@ -193,8 +198,8 @@ def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) ->
 
 
 def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive live saves that the next save
-    continues, regardless of their authors. Return None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive live saves that the next save continues, regardless
+    of their authors. Return None if the next save starts a new series."""
     head = branch.state
     if not was_written_live(tx, head.revision_id):
         return None
@@ -276,8 +281,8 @@ def _block_of(error: OctavoError, differences: BlockDifferences) -> str | None:
 
 
 def _write(context: Context, key: PageKey, save: _Save) -> str | None:
-    """Write a save and return its revision; None if nothing changed. Raises BranchMoved if there was another
-    write since the save was prepared."""
+    """Write a save and return its revision; None if nothing changed. Raises BranchMoved if the branch was written to
+    since the save was prepared."""
     edited, branch, row = save.edited, save.branch, save.row
     if not edited.changes:
         with context.db.write() as tx:

@@ -1,4 +1,4 @@
-"""Rows of live pages: the order of steps, snapshots, carets, and set-aside texts."""
+"""Rows of live pages: the order of steps, snapshots, carets, and set-aside text."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .types import Why
 
 
 class PageKey(NamedTuple):
-    """Key of a page in a branch: that of a change request, or main."""
+    """Key of a page in a branch, which is either main or the branch of a change request."""
 
     branch_id: str
     page_id: str
 
 
 class LiveRow(Struct, frozen=True):
-    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``
-    and ``save_at``: the time of the first unsaved step, and the time of the next save; None if everything is
-    saved. ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last
-    save left unchanged, as a JSON array."""
+    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since`` and
+    ``save_at``: the time of the first unsaved step, and the time of the next save; None if all changes are saved.
+    ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last save
+    left unchanged, as a JSON array; the ID of the page if it was too large to be saved."""
 
     epoch: str
     version: int
@@ -77,7 +77,7 @@ _CARET = ", ".join(CaretRow.__struct_fields__)
 _SET_ASIDE = ", ".join(SetAsideRow.__struct_fields__)
 _PAGE = "branch_id = :branch AND page_id = :page"
 SERVER = "server:"
-"""Prefix of the client id of steps that come from a revision."""
+"""Prefix of the client ID of steps that come from a revision."""
 CARET_LIFETIME = 60_000
 """Time in milliseconds after which a caret expires unless its client reports it again."""
 
@@ -183,6 +183,16 @@ def set_saved(tx: Transaction, key: PageKey, version: int, refused: str) -> None
     )
 
 
+def refuse_page(tx: Transaction, key: PageKey) -> None:
+    """Record that a page is too large to be saved. While people type in it, saves are retried after a pause."""
+    tx.run(
+        f"UPDATE page_live SET refused = :refused, unsaved_since = :at WHERE {_PAGE} AND save_at IS NOT NULL",
+        refused=json_list([key.page_id]),
+        at=now(),
+        **_key(key),
+    )
+
+
 def move_revision(tx: Transaction, branch_id: str, before: str, revision: str) -> None:
     """Record a revision of a branch that its live pages already contain, provided that they contain the
     previous revision."""
@@ -195,7 +205,7 @@ def move_revision(tx: Transaction, branch_id: str, before: str, revision: str) -
 
 
 def claim_save(tx: Transaction, key: PageKey, until: int) -> bool:
-    """Claim a page for saving until a time, and return whether this process got the claim."""
+    """Claim a page for saving until a given time. Returns whether this process got the claim."""
     return bool(
         tx.run(
             f"UPDATE page_live SET saving_until = :until WHERE {_PAGE} AND saving_until < :now AND save_at <= :now",
@@ -230,7 +240,7 @@ def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
 
 
 def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
-    """Return the time since which a page of a branch has unsaved steps; None if everything is saved."""
+    """Return the time of the first unsaved step of a page of a branch; None if all changes are saved."""
     since: int | None = tx.value(
         "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
         branch=branch_id,
@@ -244,7 +254,7 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
 
 
 def postpone_save(tx: Transaction, key: PageKey, version: int) -> None:
-    """Postpone saving a page until its next steps, unless there are already steps after ``version``."""
+    """Postpone saving a page until it gets more steps, unless there are already steps after ``version``."""
     tx.run(
         f"UPDATE page_live SET save_at = NULL WHERE {_PAGE} AND version = :version",
         version=version,
@@ -293,14 +303,13 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
 
 
 def renew_epochs(tx: Transaction) -> None:
-    """Start a new epoch for each page. Clients may have later steps of the old epochs from before a backup
-    was restored."""
+    """Start a new epoch for each page after a backup is restored, because clients may have later steps of the old
+    epochs."""
     tx.run("UPDATE page_live SET epoch = :epoch", epoch=ids.new_id())
 
 
 def find_writers(tx: Transaction, key: PageKey, since: int) -> dict[str, int]:
-    """Return the number of clients of each person who has added a batch since a time, apart from edits made
-    elsewhere."""
+    """Return the number of clients of each person who added a batch since a given time, except for external edits."""
     clients = tx.all(
         f"""SELECT user_id, count(DISTINCT client) FROM page_steps
             WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL AND client NOT LIKE '{SERVER}%'
@@ -333,7 +342,7 @@ def list_batches(tx: Transaction, key: PageKey, after: int, most: int = -1) -> l
 
 
 def find_version_at(tx: Transaction, key: PageKey, moment: int) -> int | None:
-    """Return the version of the last batch that was added before a time; None if there is none."""
+    """Return the version of the last batch added before a given time; None if there is none."""
     row = tx.one(
         Live(f"SELECT max(version) FROM page_steps WHERE {_PAGE} AND created_at < :moment"),
         moment=moment,
@@ -356,7 +365,7 @@ def list_authors(tx: Transaction, key: PageKey, after: int, until: int) -> list[
 
 
 def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[PageKey]:
-    """List pages with steps that were added before a time and that their stored document doesn't contain."""
+    """List pages with steps that were added before a given time and aren't part of the stored document."""
     rows = tx.all(
         Live("""SELECT DISTINCT s.branch_id, s.page_id FROM page_steps s
                 JOIN page_snapshots d ON d.branch_id = s.branch_id AND d.page_id = s.page_id AND d.version < s.version
@@ -368,8 +377,8 @@ def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[Pag
 
 
 def remove_old(tx: Transaction, before: int, most: int) -> int:
-    """Delete saved steps that were added before a time and are contained in the stored document. Return the
-    number of deleted batches."""
+    """Delete saved steps that were added before a given time and are part of the stored document. Return the number of
+    deleted batches."""
     needed = """EXISTS (
       SELECT 1 FROM page_live l
       JOIN page_snapshots d ON d.branch_id = l.branch_id AND d.page_id = l.page_id
@@ -385,9 +394,9 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the completely saved ones of main, that were last edited
-    before a time. A page in main stays if its epoch starts at the latest revision, because the same epoch
-    could start again."""
+    """Delete the live pages of merged change requests and the fully saved live pages of main that were last edited
+    before a given time. A page in main stays if its epoch starts at the latest revision, because the same epoch could
+    start again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
@@ -467,7 +476,7 @@ def insert_set_aside(tx: Transaction, key: PageKey, user_id: str, row: SetAsideR
 def list_set_aside(
     tx: Transaction, key: PageKey, user_id: str, limit: int, page: str | None
 ) -> Slice[SetAsideRow]:
-    """List the texts that a person set aside on a page, oldest first."""
+    """List the passages that a person set aside on a page, oldest first."""
     return list_page(
         tx,
         limit,

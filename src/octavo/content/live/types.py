@@ -3,4 +3,4 @@
 from typing import Literal
 
 Why = Literal["place-gone", "step-refused", "other"]
-"""Reason why a text couldn't be added to the page."""
+"""Reason why a passage couldn't be added to the page."""

@@ -55,8 +55,8 @@ class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "ph
 
 
 class Batch(Struct, kw_only=True):
-    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the ID of its
-    author, if it has one."""
+    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the ID of its author, if
+    any."""
 
     version: int
     client: str
@@ -96,7 +96,7 @@ class CaretEvent(Caret, tag_field="kind", tag="caret"):
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
     """Save of a live page. ``version``: the last version that the revision contains. ``refused``: the keys of the
-    blocks that stay unchanged, because their new content can't be saved."""
+    blocks that stay unchanged, because their new content can't be saved; the page's ID if the page is too large."""
 
     version: int
     revision: str
@@ -110,7 +110,7 @@ class LiveReset(Struct, tag_field="kind", tag="live-reset"):
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
     """Page in the format used for live editing. ``refused``: the keys of the blocks that the last save left
-    unchanged."""
+    unchanged; the page's ID if the page was too large."""
 
     epoch: str
     version: int
@@ -133,7 +133,7 @@ class SavedLive(Struct):
 
 
 class SetAsideText(Struct, rename="camel", kw_only=True):
-    """Text by the caller that couldn't be added to the page."""
+    """Passage by the caller that couldn't be added to the page."""
 
     id: str
     markdown: str

@@ -24,7 +24,7 @@ WAIT = 30_000
 """Delay in milliseconds before an email is sent. The email includes events that happen in the meantime. It
 isn't sent if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
-"""Maximum number of entries in a digest; any others are only counted."""
+"""Maximum number of entries in a digest. Additional notifications are only counted."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -77,8 +77,8 @@ jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 @jobs.job("mailDigest", bound="one mail", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
-    """Email a digest to a person: the latest notifications that they can still see, and the number of any
-    others. Without a mail server, notifications appear only in the app."""
+    """Email a digest to a person: the latest notifications that they can still see, and the number of other
+    notifications. Without a mail server, notifications appear only in the app."""
     with context.db.read() as tx:
         waiting = store.list_for_digest(tx, user)
         rows = [row for row in waiting if row.state == "unread" and _can_still_see(tx, row)]
@@ -121,8 +121,8 @@ def _text(context: Context, tx: Transaction, found: presenting.Subjects, row: No
 def _send(
     context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
 ) -> None:
-    """Send one email. ``reason``: the reason for the notification; None for a digest, which recipients unsubscribe from
-    as a whole."""
+    """Send one email. ``reason``: the reason for the notification; None for a digest, which has a single unsubscribe
+    link."""
     link = unsubscribe_link(context, user_id, reason)
     try:
         with context.db.write() as tx:
@@ -153,7 +153,7 @@ def unsubscribe_link(context: Context, user_id: str, reason: Reason | None) -> s
 
 
 def read_token(context: Context, token: str) -> tuple[str, str]:
-    """Return the user of an unsubscribe link and what it unsubscribes from: a reason or ``digest``. Raises
+    """Return the user of an unsubscribe link, and the emails to unsubscribe from: a reason or ``digest``. Raises
     BadRequest if the token is invalid."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
@@ -163,8 +163,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
 
 
 def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
-    """From now on, show notifications only in the app instead of emailing them. Repeating this has no
-    effect."""
+    """Stop emailing these notifications to the user, and show them only in the app. Repeating this has no effect."""
     if find_user(tx, user_id) is None:
         return
     channels = store.list_channels(tx, [user_id])[user_id]

@@ -26,7 +26,7 @@ from .wire import Notification, NotificationUrls, NotifiedChange, NotifiedCommen
 _EXCERPT_LENGTH = 160
 """Maximum number of characters of a comment that are shown."""
 _EXCERPT_SOURCE_LENGTH = 2000
-"""Number of characters of a comment that are read to produce its excerpt."""
+"""Number of characters of a comment to read for its excerpt."""
 
 
 class Subjects(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Subjects(Struct, frozen=True):
 
 
 def state_of(tx: Transaction, row: NotificationRow) -> State:
-    """Return the state that contains the page of a notification: that of its change request, or main."""
+    """Return the state that contains the page of a notification: its change request or main."""
     return find_state(tx, row.space_id, row.change_id)
 
 

@@ -35,9 +35,9 @@ CONCERNING = FAILURES.keys() | {
 
 
 class Concern(Struct, frozen=True):
-    """Recipients of an event. ``direct``: the people to notify regardless of what they watch, and the
-    reason for each. ``pages``: the pages that the event is about. ``watched``: the reason for people who
-    watch the space or one of these pages; None if they aren't notified."""
+    """Recipients of an event. ``direct``: the people to notify regardless of their watches, each with the reason.
+    ``pages``: the pages that the event is about. ``watched``: the reason for people who watch the space or one of these
+    pages; None if they aren't notified."""
 
     note: NotificationContent
     direct: dict[str, Reason]
@@ -125,7 +125,7 @@ def _pages_of(tx: Transaction, event: Event) -> list[str]:
 
 
 def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator[tuple[Reason, str]]:
-    """Yield direct recipients, the most important reason first."""
+    """Yield the direct recipients, most important reason first."""
     payload: dict[str, Any] = event.payload
     for user_id in payload.get("mentioned_users", []):
         yield "mentioned", user_id

@@ -49,7 +49,8 @@ def _visible(
     organization: str | None = None,
     space: str | None = None,
 ) -> tuple[list[SpaceCounts], store.Pages]:
-    """Return the counts of the spaces that the caller can see now, and the pages there that they can't see."""
+    """Return the notification counts of the spaces that the caller can currently see, and the pages in these spaces
+    that are hidden from the caller."""
     seen, hidden = [], store.Pages()
     for one in counts:
         if space is not None and one.space_id != space:
@@ -73,9 +74,8 @@ def _totals(seen: list[SpaceCounts]) -> NotificationCounts:
 
 @operation("listOwnNotifications", "GET", _OWN, needs=Can.SIGN_IN)
 def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) -> Listing[Notification]:
-    """List the caller's notifications about everything that the token can access, latest first. There is
-    one entry per thread or change request. Notifications about content that the caller can no longer see
-    are omitted."""
+    """List the caller's notifications about content that the token can access, latest first. Each thread or change
+    request has one entry. Notifications about content that the caller can no longer see are omitted."""
     with call.db.read() as tx:
         counts = store.list_counts(tx, caller.user_id)
         seen, hidden = _visible(tx, caller, counts, query.organization, query.space)
@@ -127,7 +127,7 @@ def update_notification(
 
 @operation("updateOwnNotifications", "POST", f"{_OWN}/update", needs=Can.SIGN_IN, errors=(400,))
 def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications) -> UpdatedNotifications:
-    """Mark many notifications as read or done: the given notifications, or everything in the inbox."""
+    """Mark many notifications as read or done: the given notifications, or all notifications in the inbox."""
     until = _until(body)
     with call.db.read() as tx:
         seen, hidden = _visible(tx, caller, store.list_counts(tx, caller.user_id))
@@ -156,7 +156,8 @@ def _until(body: UpdateNotifications) -> int:
 
 @operation("listOwnWatches", "GET", "/user/watches", needs=Can.SIGN_IN)
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
-    """List the spaces and pages that the caller watches or has muted, as far as the caller can see them."""
+    """List the spaces and pages that the caller watches or has muted, except spaces and pages that the caller can no
+    longer see."""
     with call.db.read() as tx:
         spaces = {
             space_id: space
@@ -181,7 +182,7 @@ def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
 @operation("setSpaceWatch", "PUT", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(400,))
 def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
     """Watch or mute a space. Watching notifies the caller about merges, edits, and comments; muting limits
-    notifications to those that mention the caller, request their review, or report a failure."""
+    notifications to mentions of the caller, requests for the caller's review, and reports of failures."""
     with call.db.write() as tx:
         return _present(store.put_watch(tx, space.user_id, space.space_id, "", body.level))
 

@@ -145,8 +145,8 @@ def forget_about(tx: Transaction, about: str, limit: int = 500) -> int:
 
 
 def prune(tx: Transaction, state: State, before: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` notifications in a state whose last event was before a time (milliseconds) and
-    return their number."""
+    """Delete at most ``limit`` notifications in a given state whose last event was before a given time (milliseconds).
+    Returns their number."""
     return _delete(tx, "n.state = :state AND n.at < :before", limit, state=state, before=before)
 
 
@@ -284,8 +284,8 @@ def lock_changing(
     limit: int,
     hidden: Pages,
 ) -> list[NotificationRow]:
-    """Lock and return up to ``limit`` notifications, created no later than ``until``, whose state is about to
-    change, except those about hidden pages. ``only``: the IDs of the notifications; by default, everything in the
+    """Lock and return up to ``limit`` notifications, created no later than ``until``, whose state is about to change,
+    except those about hidden pages. ``only``: the IDs of the notifications; by default, all notifications in the
     inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
@@ -328,7 +328,7 @@ def list_digest_recipients(tx: Transaction, after: str, limit: int) -> list[str]
 
 
 def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
-    """Mark notifications as sent in a digest, except those that have had new events since they were read."""
+    """Mark notifications as sent in a digest, except notifications with new events since they were read."""
     tx.run_many(
         "UPDATE notifications SET digest = 0 WHERE id = :id AND at = :at AND events = :events",
         [{"id": row.id, "at": row.at, "events": row.events} for row in rows],
@@ -396,7 +396,7 @@ def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
 def list_watches(
     tx: Transaction, user_id: str, spaces: list[str], hidden: Pages, limit: int, page: str | None
 ) -> Slice[WatchRow]:
-    """List a person's watches in these spaces, except those on hidden pages."""
+    """List a person's watches in these spaces, except watches of hidden pages."""
     source = f"""FROM watches n WHERE n.user_id = :user AND n.space_id {tx.among("spaces")}
         {_outside(tx, hidden, "''")}"""
     return list_page(

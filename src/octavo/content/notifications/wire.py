@@ -19,8 +19,8 @@ Status = Literal[
 
 
 class NotificationsQuery(PageQuery):
-    """Filter for notifications. ``status``: ``inbox`` means everything that isn't done. ``organization``
-    and ``space``: the organization or space to limit the list to."""
+    """Filter for notifications. ``status``: ``inbox`` means all notifications that aren't done. ``organization`` and
+    ``space``: the organization or space to limit the list to."""
 
     status: Literal["inbox", "unread", "done"] = "inbox"
     organization: str | None = None
@@ -63,10 +63,9 @@ class NotificationUrls(Struct):
 
 
 class Notification(Struct, rename="camel", kw_only=True):
-    """Notification of the caller. A new event about the same subject (a thread, a change request) makes it
-    unread again: ``events`` is the number of events since it was last read, and the other fields describe
-    the latest event. ``user``: the person who caused that event, if any. ``problem``: the reason for a
-    failure."""
+    """Notification of the caller. A new event about the same subject, such as a thread or a change request, makes it
+    unread again: ``events`` is the number of events since it was last read, and the other fields describe the latest
+    event. ``user``: the person who caused that event, if any. ``problem``: the reason for a failure."""
 
     id: str
     reason: Reason
@@ -99,9 +98,9 @@ class UpdateNotification(Struct):
 
 
 class UpdateNotifications(Struct):
-    """State change for many notifications. ``notifications``: the IDs of the notifications; by default,
-    everything in the inbox. ``until``: the newest ``at`` that the caller has seen; newer notifications are
-    left unchanged."""
+    """State change for many notifications. ``notifications``: the IDs of the notifications; by default, all
+    notifications in the inbox. ``until``: the newest ``at`` that the caller has seen; newer notifications are left
+    unchanged."""
 
     state: State
     notifications: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET

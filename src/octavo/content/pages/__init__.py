@@ -1,1 +1,1 @@
-"""The content API: pages, revisions, files, documents, and the links between them."""
+"""The content API: pages, revisions, files, documents, and links between them."""

@@ -126,9 +126,9 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Overview of who can see a page. ``rules``: the rules that apply, starting with the page's own and
-    followed by those of its ancestors; a person must satisfy all of them. ``published``: whether sites of
-    the space show it. ``level``: the caller's role on the page."""
+    """Overview of who can see a page. ``rules``: the rules that apply: the page's own rule, followed by the rules of
+    its ancestors. A person must satisfy all of them. ``published``: whether sites of the space show it. ``level``: the
+    caller's role on the page."""
 
     restricted: bool
     published: bool
@@ -180,7 +180,7 @@ def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:
 
 
 def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> dict[str, str]:
-    """Return the names, by ID, of the organization's people and teams that a rule refers to."""
+    """Return the names of the people and teams that a rule refers to, by ID."""
     entries = [entry for text in rule if (entry := read_entry(text))]
     members = find_members(tx, organization_id, [entry.id for entry in entries if entry.subject == "user"])
     names = {id: person.display_name for id, person in list_users_by_id(tx, list(members)).items()}

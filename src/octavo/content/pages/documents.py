@@ -33,7 +33,7 @@ from octavo.kit.db.database import Transaction
 
 _json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents depend on", 2)
-"""Cache of the other spaces in which a document's references were looked up."""
+"""Cache of the other spaces that a document's references were looked up in."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]
 

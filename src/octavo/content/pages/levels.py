@@ -49,8 +49,8 @@ class Levels:
         self._tx, self._state, self._expansion = tx, state, expansion
 
     def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
-        """Return up to ``limit`` pages of a level: starting at the index ``at`` if there is no ``token``,
-        or else after the pages that the token marks as read."""
+        """Return up to ``limit`` pages of a level. They start after the position in ``token``, or at the index ``at``
+        if there is no token."""
         after = decode_token(token, str, str)
         rows = self._rows(parent, limit + 1, at, after)
         return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
@@ -70,7 +70,7 @@ class Levels:
         return LevelPart(parent.id if parent else None, at, self._count(parent), entries)
 
     def traces(self, page_ids: list[str]) -> dict[str, list[PlacedPage]]:
-        """Return the existing pages with these IDs, each preceded by its ancestors, by ID."""
+        """Return the existing pages among these IDs, each with its ancestors, by ID. The ancestors precede the page."""
         ways = trace_pages(self._tx, self._state, page_ids)
         for id in page_ids:
             computed = self._expansion.find(id)
@@ -111,8 +111,8 @@ class Levels:
         return None
 
     def _whole(self, parent: Page | None) -> list[Page] | None:
-        """Return all pages of a level that contains computed pages. Return None for any other level, which is
-        read in parts by an index."""
+        """Return all pages of a level that contains computed pages. Return None for other levels, which are read in
+        parts from an index."""
         return self._expansion.children(self._tx, self._state, parent.id if parent else None)
 
     def _rows(
@@ -127,7 +127,7 @@ class Levels:
         return whole[at : at + limit]
 
     def _count(self, parent: Page | None, before: Page | None = None) -> int:
-        """Return the number of pages in a level, or before one of them."""
+        """Return the number of pages in a level, or before a page in it."""
         whole = self._whole(parent)
         if whole is None:
             return count_children(self._tx, self._state, parent.id if parent else None, before)

@@ -1,4 +1,4 @@
-"""Present links and backlinks: index entries as the objects they refer to."""
+"""Present links and backlinks: replace index entries with the objects that they refer to."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Links:
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places where reusable content is included. Raises NotFound if it doesn't exist."""
+        """Return the locations where reusable content is included. Raises NotFound if it doesn't exist."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 
@@ -156,7 +156,7 @@ class Links:
         return self._reusable(spot.space, spot.owner)
 
     def _key(self, spot: Spot) -> str:
-        """Return the key of a node, which an edit may have kept from an earlier text."""
+        """Return the key of a node. An edited node can keep the key of an earlier version."""
 
         def kept() -> dict[str, str]:
             page = find_page(self._tx, self._state_of(spot.space), spot.owner)

@@ -131,7 +131,7 @@ _decode_pages = msgspec.json.Decoder(list[Page]).decode
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
-    """Wrap a page tree that is already encoded as JSON, so that the response contains it unchanged."""
+    """Wrap a page tree that is already JSON, so that the response contains it unchanged."""
     return cast(list[RevisionPage], Raw(tree))
 
 
@@ -157,7 +157,7 @@ class ContentReader:
         self._git: GitNames | None = None
         self._git_loaded = False
         self._computes = False
-        """Whether the result depends on more than the state."""
+        """Whether the result depends on data outside the state."""
 
     def revision(self, query: RevisionQuery) -> Revision:
         tx, state = self._tx, self._state
@@ -275,7 +275,7 @@ class ContentReader:
         return item or get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
-        """Return the result of a computed source as if it were part of this state."""
+        """Return the result of a computed source as part of this state."""
         return ComputedRevision(
             pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
             files=self.present_files([item for item in found.items if item.kind == "file"]),
@@ -323,8 +323,7 @@ class ContentReader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """Return a page like ``found_page``, but by the path of a document or group. Returns None for the
-        empty path, too."""
+        """Return a page like ``found_page``, but by the path of a document or group. Returns None for an empty path."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 
@@ -431,7 +430,7 @@ class ContentReader:
         return list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
-        """Add the computed document. If it can't be computed now, add nothing; the page still includes its
+        """Add the computed document. If it isn't available right now, add nothing; the page still contains its
         source."""
         self._computes = True
         if not query.computed:

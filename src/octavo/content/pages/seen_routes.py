@@ -41,7 +41,7 @@ def list_pages(call: Call, space: SpaceAccess, user_id: str, query: ContentQuery
     returns=RevisionPage,
 )
 def get_page(call: Call, space: SpaceAccess, user_id: str, page_id: str, query: PageContentQuery) -> Raw:
-    """Get a page in main as another person sees it: without the subpages that are hidden from that person,
-    and without links to hidden pages."""
+    """Get a page in main as another person sees it: without subpages that are hidden from that person, and without
+    links to hidden pages."""
     with call.db.read() as tx:
         return _reader(call, tx, space, user_id).page(page_id, query)

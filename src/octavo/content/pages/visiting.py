@@ -1,8 +1,8 @@
-"""The content API for visitors of a site. It is limited to the content that pages show to these visitors.
+"""The content API for site visitors. It is limited to content that pages show to these visitors.
 
-The pages are those of a view. Documents are returned as displayed, with expressions replaced by values and
-with included content inserted. Files are included if a page shows them. The names of variables and reusable
-content, and other authoring data, aren't revealed.
+The pages are the pages of a view. Documents are returned as displayed, with expressions replaced by values and with
+included content inserted. Files are included if a page shows them. The names of variables and reusable content, and
+other authoring data, aren't revealed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from .wire import (
 
 _documents: OwnCache[bytes] = OwnCache("documents for renderers", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers depend on", 2)
-"""Cache of the other spaces in which the links of a page were looked up."""
+"""Cache of the other spaces that a page's links were looked up in."""
 _files: OwnCache[frozenset[str]] = OwnCache("files for renderers", 2)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")
 _FORMS = ContentQuery(metadata=False)
@@ -122,7 +122,7 @@ class VisitorReader:
         """Return a page, or None if it is a link whose target the visitor can't see."""
         if page.kind == "link":
             target = self._documents.target(page)
-            if self._view.is_withheld(target):
+            if self._view.is_withheld(target) or self._resolver.leads_nowhere(target):
                 return None
             page = msgspec.structs.replace(page, target=target)
             hidden = find_hidden_targets(self._tx, [page], self._view.state, self._see)

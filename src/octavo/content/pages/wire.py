@@ -70,8 +70,8 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because returning current
-    Git metadata is just as fast."""
+    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because the current Git metadata is
+    always returned."""
 
     cached_metadata: bool = False
 
@@ -169,7 +169,7 @@ _TYPES: dict[FieldType, Any] = {
     "cover": PageCover,
     "layout": PageLayout,
 }
-"""Types that the API returns for fields that aren't text."""
+"""Types that the API returns for fields that aren't strings."""
 
 
 _ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
@@ -177,8 +177,8 @@ _ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
 
 
 class _Fields:
-    """Fields of ``FIELDS`` that the API returns for a kind of page: the types of the fields that every page
-    has, and of the others."""
+    """Fields from ``FIELDS`` that the API returns for a kind of page: the types of required fields and of optional
+    fields."""
 
     def __init__(self, kind: PageKind, wanted: Callable[[Field], bool] = lambda field: True) -> None:
         found = {
@@ -197,7 +197,7 @@ class _Fields:
         ]
 
     def present(self, page: Page) -> JsonObject:
-        """Return the values of a page by field name, except those that are structs."""
+        """Return the field values of a page by name, except structs."""
         values = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
             values[name] = present_page_tags(getattr(page, name))
@@ -424,8 +424,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either those
-    that the change request broke or those that were already broken."""
+    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either links
+    that the change request broke or links that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 
@@ -605,7 +605,7 @@ def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
 
 
 def present_blob(oids: Mapping[str, str], content: str | None, path: str | None) -> GitBlob | UnsetType:
-    """Return the Git blob of a synced text or file. ``oids``: Git object IDs by content hash."""
+    """Return the Git blob of a synced page or file. ``oids``: Git object IDs by content hash."""
     oid = oids.get(content or "")
     return GitBlob(oid, path) if oid and path else UNSET
 

@@ -1,4 +1,4 @@
-"""Find broken references in main, and pages that nothing refers to, for checks of whole spaces."""
+"""Find references in main for checks of whole spaces: broken ones, targets, and links of a page."""
 
 from __future__ import annotations
 
@@ -38,3 +38,16 @@ def list_targets(tx: Transaction, space_id: str, hidden: HiddenPages) -> set[str
         **hidden.parameters,
     )
     return {row[0] for row in rows}
+
+
+def list_links(tx: Transaction, space_id: str, page_id: str) -> list[Row]:
+    """Return the references of a page to pages of its space."""
+    picked = ", ".join(f"r.{name}" for name in COLUMNS)
+    rows = tx.all(
+        f"""SELECT {picked} FROM content_references r
+            WHERE r.space_id = :space AND r.owner_id = :page AND r.kind = 'page' AND r.status = 'ok'
+              AND r.target_space = :space AND {IS_CURRENT} ORDER BY r.place""",
+        space=space_id,
+        page=page_id,
+    )
+    return [Row(*row) for row in rows]

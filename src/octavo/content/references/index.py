@@ -1,9 +1,8 @@
-"""Index of all references of a space and their targets, updated with each revision of main at a cost
-proportional to its changes.
+"""Index of a space's references and their targets. Each revision of main updates it, at a cost proportional to the
+changes.
 
-``derive_delta`` compares main with a state that differs from it by some changes, and returns the obsolete
-rows and the new rows. A revision of main writes the result; for a change request, the result is overlaid on
-the rows of main.
+``derive_delta`` compares main with a changed state, and returns the obsolete rows and the new rows. A revision of main
+writes the result; for a change request, the result is overlaid on the rows of main.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _MAX_KEY = 160
 
 class Delta(Struct):
     """Differences from the rows of main. ``seen``: the revisions of other spaces in which targets were found.
-    ``written``: all current rows of ``owners`` in the space itself, changed or not, if requested."""
+    ``written``: if requested, all current rows of ``owners`` in the space itself, including unchanged rows."""
 
     old: dict[Place, Row] = field(default_factory=dict)
     new: list[Row] = field(default_factory=list)
@@ -90,8 +89,7 @@ def _row(
 
 
 def _key(meaning: ResolvedReference, relation: str, ref: Any) -> str:
-    """Return a key that is the same for all references to one target. An unresolved reference has a key of
-    its own."""
+    """Return a key that is the same for all references to one target. Each unresolved reference has its own key."""
     if meaning.target is None:
         parts = [relation, meaning.kind, meaning.status, str(ref.get("url", ref))]
     else:
@@ -128,7 +126,7 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
 
 
 def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
-    """Return the same reference with its current target, or None if it no longer exists."""
+    """Return the reference with its current target, or None if the reference no longer exists."""
     files = resolver.files(row.space_id)
     owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None  # type: ignore[arg-type]
     if owner is None:
@@ -141,7 +139,7 @@ def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
 
 
 class _Stale:
-    """Lookup questions whose answers a change may affect."""
+    """Lookup questions whose answers may be affected by a change."""
 
     def __init__(self) -> None:
         self.exact: set[str] = set()
@@ -158,7 +156,7 @@ class _Stale:
 
 
 def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, ChangedBlocks] | None:
-    """Return the page and the edit if the only change is an edit to some blocks or to the front matter of one page."""
+    """Return the page and the edit if the only change is an edit to blocks or to the front matter of one page."""
     if len(changes.pages) != 1 or changes.items:
         return None
     ((page_id, new),) = changes.pages.items()
@@ -176,9 +174,8 @@ def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, C
 def _rows_of_edit(
     tx: Transaction, resolver: Resolver, space_id: str, page: Page, edit: ChangedBlocks
 ) -> tuple[dict[Place, Row], dict[Place, Row]] | None:
-    """Return the rows of a page that an edit replaces, and the new rows. Return None if the rows of the
-    blocks don't match the references read in these blocks, or if links may change both their meaning and
-    their position."""
+    """Return the rows of a page that an edit replaces, and the new rows. Return None if the rows of the blocks don't
+    match the references in these blocks, or if links may change in both meaning and position."""
     first = len(list(refs_of(page))) + edit.before
     end, shift = first + len(edit.was), len(edit.now) - len(edit.was)
     if shift and edit.has_places:
@@ -210,8 +207,8 @@ def _find_stale_questions(
     same_places: bool,
     from_scratch: bool,
 ) -> _Stale:
-    """Return the lookup questions whose answers may have changed. ``same_places``: whether the anchors in
-    the texts of the pages are unchanged. ``from_scratch``: see ``MainUpdate``."""
+    """Return the lookup questions whose answers may have changed. ``same_places``: whether the anchors on the pages are
+    unchanged. ``from_scratch``: see ``MainUpdate``."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = {} if from_scratch else find_pages(tx, state, changes.pages)
@@ -290,7 +287,7 @@ def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
-    """Return the changes from the head of main to the state of a change request or to an earlier state of
+    """Return the changes that lead from the head of main to the state of a change request or to an earlier state of
     main."""
     *over, below = there.layers
     moved = list_changed(tx, head.layers[0], after=below.sequence)
@@ -312,8 +309,8 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows are still valid after concurrent revisions, which is the case if
-    neither side refers to pages that the other changed. If no page was moved, only anchors can differ."""
+    """Return whether the prepared rows are still valid after concurrent revisions. They are the same if neither side
+    refers to pages that the other side changed. If no page was moved, only anchors can be different."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
@@ -341,8 +338,8 @@ def count(delta: Delta) -> int:
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Write the rows under the current versions. Raises BranchMoved if a consulted space has changed
-    since."""
+    """Write the rows under the current versions. Raises BranchMoved if a consulted space has changed in the
+    meantime."""
     _require_unchanged(tx, delta)
     _replace(tx, delta.old.values(), delta.new)
 
@@ -370,8 +367,8 @@ def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Delete about ``most`` rows of owners in old versions. Return the number of owners that have no such
-    rows left."""
+    """Delete about ``most`` rows of these owners in old versions. Return the number of owners that have no old rows
+    left."""
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
@@ -467,8 +464,7 @@ def clear(tx: Transaction, space_id: str, owner_ids: Sequence[str]) -> None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compare the rows with the texts of main: their number, targets, and totals. Return an error message or
-    None."""
+    """Compare the number, targets, and totals of the rows with the content of main. Return an error message or None."""
     state, changes = as_changes_from_nothing(tx, space_id)
     picked = ", ".join(COLUMNS)
     there = {
@@ -495,7 +491,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: object) -> dict[Place, Row]:
-    """Return rows that match ``where``, which contains ``IN :given``."""
+    """Return rows that match the SQL condition ``where``, which contains ``IN :given``."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     values = list(given)
     found: dict[Place, Row] = {}

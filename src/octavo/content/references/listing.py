@@ -1,8 +1,8 @@
-"""Links and backlinks of a state of a space, limited to what the caller can see.
+"""Links and backlinks in a state of a space, limited to content that the caller can see.
 
-The rows are those of main; for a change request, its changes are overlaid and the queries are the same.
-Nothing is revealed about spaces that the caller can't see: references to them appear as broken, and
-references from them don't count.
+The rows are the rows of main. For a change request, its changes are overlaid, and the queries are the same. The result
+reveals nothing about spaces that the caller can't see: references to them appear to be broken, and references from them
+don't count.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _KEY = "CASE WHEN {hidden} THEN 'hidden ' || r.owner_id || ' ' || r.place ELSE r
 
 
 def _different(name: str, column: str, where: str) -> str:
-    """Return SQL for the distinct values in a column of references. Each value takes one index lookup,
-    because a space refers to few other spaces but has many references."""
+    """Return SQL for the distinct values in a column of references. Each value takes one index lookup, which is fast
+    because a space has many references but refers to few other spaces."""
     least = f"SELECT min({column}) AS id FROM content_references WHERE {where}"
     return f"""{name}(id) AS ({least} UNION ALL
                  SELECT ({least} AND {column} > {name}.id) FROM {name} WHERE {name}.id IS NOT NULL)"""
@@ -91,8 +91,8 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: its kind. The
-    node's key is the one in the text."""
+    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner. The
+    node's key is the key in the stored text."""
 
     space: str
     owner: str
@@ -127,7 +127,7 @@ class Usages(Struct, frozen=True):
 
 
 class _Seen(NamedTuple):
-    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with others."""
+    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with other references."""
 
     status: str
     hidden: bool
@@ -237,7 +237,7 @@ class LinkIndex:
     # --- totals -----------------------------------------------------------------------------------------
 
     def _totals(self, context: str | None, owner: str | None) -> tuple[ReferenceTotals, ReferenceTotals]:
-        """Return the totals of all references of the space or page, and of those in ``context``."""
+        """Return the totals of all references of the space or page, and of the references in ``context``."""
         gone, new, broken = self._changed(owner)
         totals = self._total(owner, gone, new)
         match context:
@@ -263,7 +263,7 @@ class LinkIndex:
         return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
 
     def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> ReferenceTotals:
-        """Return the totals of main's references without the removed ones and with the new ones."""
+        """Return the totals of main's references, minus the removed references, plus the new references."""
         space = self._access.space_id
         changed = Counter(target_of_row(row) for row in new)
         changed.subtract(target_of_row(row) for row in gone)
@@ -279,7 +279,7 @@ class LinkIndex:
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
     def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
-        """Return the visibility of the references of these groups for the caller."""
+        """Return the visibility of references in these groups for the caller."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
         columns = ("n", *ReferenceGroup._fields)
@@ -328,8 +328,8 @@ class LinkIndex:
         context: str | None,
         owner: str | None,
     ) -> list[ReferenceTarget]:
-        """Return a page of the list, plus at least one more item if there are more. All items are in these
-        groups and have the visibility ``wanted``."""
+        """Return a page of the list, plus at least one item of the next page if there is a next page. All items are in
+        these groups and have the visibility ``wanted``."""
         # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)

@@ -1,7 +1,7 @@
 """Look up a space's pages and files in the database, one by one.
 
-``changes`` that aren't saved yet can be overlaid on the state. Every lookup is recorded as a question. The
-target of a reference stays the same as long as the answers to its questions do.
+Unsaved ``changes`` can be overlaid on the state. Every lookup is recorded as a question. The target of a reference
+stays the same as long as the answers to its questions stay the same.
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ class SpaceFiles(links.Lookup, Protocol):
     @property
     def revision_id(self) -> str: ...
 
+    @property
+    def hides(self) -> bool:
+        """Return whether restrictions hide pages of the space from the reader."""
+        ...
+
     def find_reusable_by_id(self, item: str) -> str | None: ...
 
     def find_path(self, page: str) -> str | None:
@@ -64,13 +69,13 @@ class SpaceFiles(links.Lookup, Protocol):
 
 
 def question(kind: str, what: str) -> str:
-    """Return the text of a question. A very long one is truncated, so it may represent several questions; this only
-    costs an extra check."""
+    """Return the text of a question. A very long question is truncated, so its text may represent several questions;
+    this only costs an extra check."""
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 
 def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
-    """Return the anchors of a text; those of included content aren't resolved."""
+    """Return the anchors in a document. Included content stays unresolved."""
     found = _places.of(tx).get(body) if body else []
     if found is None:
         found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]
@@ -81,8 +86,8 @@ def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
 def with_included(
     places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
 ) -> Iterable[DocumentPlace]:
-    """Yield the anchors, with those of included content inserted. ``find``: the function that returns them
-    for a reference."""
+    """Yield the anchors, including anchors in included content. ``find``: a function that returns the anchors for a
+    reference."""
     for place in places:
         if place.include is None:
             yield place
@@ -110,6 +115,7 @@ class StateFiles:
         self._draft = Draft(tx, state, changes)
         self.space_id = state.space_id
         self.revision_id = state.key
+        self.hides = bool(state.hidden)
         self.asked: set[Question] = set()
         self._known: dict[str, str | None] = {}
         self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}

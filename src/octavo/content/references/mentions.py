@@ -1,4 +1,4 @@
-"""Find people and API specifications that pages mention, for visitors who request them."""
+"""Find people and API specifications that pages mention, so that visitors can request them."""
 
 from __future__ import annotations
 

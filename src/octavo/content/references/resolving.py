@@ -36,8 +36,8 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 class ResolvedReference(Struct, frozen=True):
-    """Resolved reference. ``target``: the ID of the target; None if only the written reference is known.
-    ``anchor``: the ID of an anchor in the target."""
+    """Resolved reference. ``target``: the ID of the target; None if only the original reference is known. ``anchor``:
+    the ID of an anchor in the target."""
 
     kind: Kind
     status: Status
@@ -119,8 +119,8 @@ def _main_files(tx: Transaction, space_id: str) -> SpaceFiles | None:
 
 
 class Resolver:
-    """Resolver of references in the files of one space, and of other spaces that its viewer can see, for one
-    request."""
+    """Resolver of references in the files of one space, for one request. It also finds targets in other spaces that its
+    viewer can see."""
 
     def __init__(self, own: SpaceFiles, hosts: tuple[str, ...], viewer: Viewer) -> None:
         self._own = own
@@ -131,7 +131,7 @@ class Resolver:
 
     @property
     def known(self) -> list[SpaceFiles]:
-        """Return the files consulted so far, starting with those of the resolver's space."""
+        """Return the files consulted so far, starting with the files of the resolver's space."""
         return [files for files in self._files.values() if files is not None]
 
     @property
@@ -268,6 +268,20 @@ class Resolver:
         kind: Any = ref["kind"]
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
+    def leads_nowhere(self, ref: JsonObject) -> bool:
+        """Return whether a reference is the URL in the app of a page that doesn't exist for the reader, in a space in
+        which restrictions hide pages from them."""
+        url = ref.get("url")
+        if (
+            ref.get("kind") != "url"
+            or not isinstance(url, str)
+            or not any(host in url for host in self._hosts)
+        ):
+            return False
+        found = self.resolve(Owner("", "page", None), ref, "link")
+        files = self.files(found.space) if found.status == "broken" and found.space is not None else None
+        return files is not None and files.hides
+
     # --- references in documents ----------------------------------------------------------------------
 
     def content_ref(self, owner: Owner, ref: JsonObject, type: str) -> JsonObject:
@@ -297,8 +311,8 @@ class Resolver:
         return rewrite(document, change)
 
     def write_url(self, ref: JsonObject) -> str | None:
-        """Return the URL with which a file in the resolver's space refers to a page in another space, or
-        None if the viewer can't see the page."""
+        """Return the URL for a link from a file in the resolver's space to a page in another space, or None if the
+        viewer can't see the page."""
         files = self.files(str(ref.get("space")))
         path = files.find_path(str(ref.get("page"))) if files is not None else None
         return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None
@@ -330,16 +344,17 @@ def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> JsonOb
 
 
 def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
-    """Return the references to the canonical page and to alternates. Front matter writes them as paths and URLs."""
-
-    def ref(given: object) -> JsonObject | None:
-        if isinstance(given, str):
-            return {"kind": "url", "url": given}
-        return given if isinstance(given, dict) else None
-
+    """Return the references to the canonical page and to alternates."""
     alternates = page.meta_links.get("alternates")
-    found = (ref(given) for given in (alternates if isinstance(alternates, list) else ()))
-    return ref(page.meta_links.get("canonical")), [one for one in found if one is not None]
+    found = (meta_link_ref(given) for given in (alternates if isinstance(alternates, list) else ()))
+    return meta_link_ref(page.meta_links.get("canonical")), [one for one in found if one is not None]
+
+
+def meta_link_ref(given: object) -> JsonObject | None:
+    """Return the reference of a meta link. In front matter, meta links are paths and URLs."""
+    if isinstance(given, str):
+        return {"kind": "url", "url": given}
+    return given if isinstance(given, dict) else None
 
 
 def refs_of(page: Page) -> Iterator[tuple[JsonObject, str]]:

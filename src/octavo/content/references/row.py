@@ -1,4 +1,4 @@
-"""Stored form of a reference in ``content_references``."""
+"""Stored format of a reference in ``content_references``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IS_CURRENT = f"r.version = {current_version('r.space_id', 'r.owner_id')}"
 
 
 class Row(Struct, frozen=True):
-    """Reference from a page or item to a target, as it is stored."""
+    """Stored reference from a page or item to a target."""
 
     space_id: str
     owner_id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -31,7 +32,7 @@ _LEFT_OUT = "Not shown: the content included in this page exceeds the maximum le
 
 
 class DocumentView(Protocol):
-    """View of a space that rendering a document requires, such as ``SpaceView``."""
+    """Interface to a view of a space for rendering documents, such as ``SpaceView``."""
 
     state: State
 
@@ -51,16 +52,16 @@ class ConditionResult(NamedTuple):
 
 
 class ViewDocuments:
-    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and
-    without comments or links to withheld pages. ``resolver``: the resolver of references in the files of
-    the view, including withheld ones."""
+    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and without comments
+    or links to withheld pages. ``resolver``: the resolver of references in the files of the view, including withheld
+    files."""
 
     def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
         self._tx = tx
         self._view = view
         self._resolver = resolver
         self.drawn: set[Drawn] = set()
-        """Sources of the blocks rendered so far, which can change without a revision."""
+        """Data sources of the blocks rendered so far. They can change without a revision."""
 
     def for_rendering(
         self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
@@ -83,8 +84,8 @@ class ViewDocuments:
         """Return the document as nodes for an external renderer: like ``for_rendering``, with included
         content inserted.
 
-        API blocks of the organization's specifications stay blocks, because the renderer fetches the specification
-        and shows more of it than a document contains.
+        Blocks for the organization's API specifications stay blocks, because the renderer fetches the specification and
+        shows more of it than a document can contain.
         """
         document = self.for_rendering(page, folded=False, elsewhere=True)
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
@@ -217,29 +218,39 @@ class ViewDocuments:
         return list(document.nodes)
 
     def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
-        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page."""
-        if not self._view.withholds:
-            return document
-        gone = {(r.type, _encoded(r.ref)) for r in references(document) if withheld(r.ref, r.type)}
-        if not gone:
-            return document
+        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. URLs
+        of the app for pages that this reader can't see count, too, because they contain the path of the page."""
+        withholds = self._view.withholds
+        gone = {
+            (r.type, encode_ref(r.ref))
+            for r in references(document)
+            if self._resolver.leads_nowhere(r.ref) or (withholds and withheld(r.ref, r.type))
+        }
+        return without_references(document, gone)
 
-        def is_gone(node: Block | Inline, ref: object) -> bool:
-            return isinstance(ref, dict) and (node.type, _encoded(ref)) in gone
 
-        def change(node: Block | Inline) -> Replacement | None:
-            if node.type == "table":
-                return _table_without(node, lambda ref: is_gone(node, ref))
-            if not is_gone(node, node.data.get("ref")):
-                return None
-            if node.type == "link":
-                return list(node.nodes)
-            if node.type == "button":
-                data = {name: value for name, value in node.data.items() if name != "ref"}
-                return [Inline(node.type, data, key=node.key)]
-            return []
+def without_references(document: Document, gone: AbstractSet[tuple[str, bytes]]) -> Document:
+    """Replace links with these references by their text, and remove blocks that show the title of such a target.
+    ``gone``: the type of the node of each reference, and the reference as ``encode_ref`` returns it."""
+    if not gone:
+        return document
 
-        return replace_nodes(document, change)
+    def is_gone(node: Block | Inline, ref: object) -> bool:
+        return isinstance(ref, dict) and (node.type, encode_ref(ref)) in gone
+
+    def change(node: Block | Inline) -> Replacement | None:
+        if node.type == "table":
+            return _table_without(node, lambda ref: is_gone(node, ref))
+        if not is_gone(node, node.data.get("ref")):
+            return None
+        if node.type == "link":
+            return list(node.nodes)
+        if node.type == "button":
+            data = {name: value for name, value in node.data.items() if name != "ref"}
+            return [Inline(node.type, data, key=node.key)]
+        return []
+
+    return replace_nodes(document, change)
 
 
 def _is_of_specification(block: Block) -> bool:
@@ -248,7 +259,7 @@ def _is_of_specification(block: Block) -> bool:
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[object], bool]) -> Replacement | None:
-    """Return the table without its values that point to withheld pages, or None if it has no such values."""
+    """Return the table without values that point to withheld pages, or None if it has no such values."""
 
     def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}
@@ -265,5 +276,6 @@ def _ref_of(value: object) -> object:
     return value.get("ref", value) if isinstance(value, dict) else None
 
 
-def _encoded(ref: Mapping[str, object]) -> bytes:
+def encode_ref(ref: Mapping[str, object]) -> bytes:
+    """Return a reference in a form in which equal references are equal."""
     return msgspec.json.encode(ref, order="sorted")

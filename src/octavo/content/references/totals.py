@@ -1,12 +1,11 @@
 """Numbers of a space's references and targets, stored with the rows.
 
-``reference_targets`` has a row for each target of main's references. ``reference_totals`` has their sums: a
-row for each group of references that look the same to everyone. Each write of rows adds its difference. A
-large revision starts a new generation instead, which is then counted key by key in short transactions; in
-the meantime, writes update only the keys that are already counted, and readers count the rows themselves.
+``reference_targets`` has a row for each target of main's references. ``reference_totals`` has their sums: a row for
+each group of references that look the same to everyone. Each write of rows adds its difference. A large revision
+instead starts a new generation, which is then counted key by key in short transactions. In the meantime, writes update
+only the keys that are already counted, and readers count the rows themselves.
 
-A writer of a space's rows locks its row in ``spaces`` until the transaction ends, so these updates are
-serialized.
+Transactions that write a space's rows lock the space's row in ``spaces``, so these updates are serialized.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ item."""
 
 _BATCH = 500
 _PAUSE = 0.02
-"""Seconds to pause between two batches, so that others can write."""
+"""Seconds to pause between two batches, so that other transactions can write."""
 _DEPENDENT = ("user", "collection", "openapi")
-"""Kinds of targets whose existence depends on the caller."""
+"""Kinds of targets that exist for some callers only."""
 
 
 class ReferenceGroup(NamedTuple):
-    """Properties that determine how a reference is shown; empty where they make no difference.
-    ``target_space``: the other space that contains the target."""
+    """Properties that determine how a reference is shown. Irrelevant properties are empty. ``target_space``: the other
+    space that contains the target."""
 
     status: str
     target_space: str
@@ -154,8 +153,8 @@ def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter
 def count_targets(
     tx: Transaction, space_id: str, where: str = "1 = 1", columns: str = "r.*", **parameters: object
 ) -> Counter[Target]:
-    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. This reads
-    every row. ``columns``: SQL for the columns of the rows."""
+    """Count the rows ``r`` of a space's main by target, limited to rows that match ``where``. This reads every row.
+    ``columns``: SQL for the columns of the rows."""
     # Count in the database: a page may have a hundred thousand references to one target, and writers are
     # waiting. Count in two steps, because otherwise it would scan all targets of a space to group those of
     # one page.
@@ -190,7 +189,7 @@ def update_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> No
 
 
 def add_all(tx: Transaction, space_id: str) -> None:
-    """Count the references of a space that has rows but no totals yet."""
+    """Count all references of a space that has rows but no totals yet."""
     _add(tx, space_id, _Counting(), count_targets(tx, space_id))
 
 
@@ -261,7 +260,7 @@ def start_recount(tx: Transaction, space_id: str) -> None:
 
 
 def recount(db: Database, space_id: str) -> None:
-    """Count everything again, or continue a count in progress."""
+    """Count all references again, or continue a count in progress."""
     with db.write() as tx:
         if _counting(tx, space_id).counted_to is None:
             start_recount(tx, space_id)

@@ -1,8 +1,8 @@
-"""Views of a whole space as seen by a visitor of a site, or as shown in a PDF.
+"""Views of a whole space as a site visitor sees it, or as a PDF shows it.
 
-Revisions never change, so a view is built once and cached; displaying a page then requires the database
-only for the page's own text. All reader output and all PDFs are based on a view: a page whose condition
-isn't met isn't in the tree, and only the visible parts of a document are returned.
+Revisions never change, so a view is built once and cached; the database is then needed only for the text of the
+displayed page. All reader output and all PDFs are based on a view: a page whose condition isn't met isn't in the tree,
+and only the visible parts of a document are returned.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from .resolving import page_owner
 K = TypeVar("K", bound=Hashable)
 
 _PAGE_BYTES = 950
-"""Estimated memory in bytes of a page or file with its indexes: 935 were measured for each of 3,000 pages
-with short titles."""
+"""Estimated memory in bytes for a page or file with its indexes. The measured average for 3,000 pages with short titles
+is 935."""
 _PARENT_BYTES = 200
 _VIEW_BYTES = 3_000
 """Estimated memory in bytes of a view's dozen mappings, without its pages."""
@@ -60,8 +60,7 @@ _MANY = 0.25
 
 
 class _IdsByName(Generic[K]):
-    """IDs by name; the lowest ID if several have the same name. ``shared``: the names with more than one
-    ID."""
+    """IDs by name; the lowest ID if several items have the same name. ``shared``: the names with more than one ID."""
 
     def __init__(self, named: Iterable[tuple[K, str]]) -> None:
         ids: dict[K, str] = {}
@@ -79,8 +78,7 @@ class _IdsByName(Generic[K]):
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
     ) -> _IdsByName[K]:
-        """Return a copy without the removed names and with the new ones. ``every``: all names of the
-        result."""
+        """Return a copy without the removed names and with the new names. ``every``: all names of the result."""
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
             return _IdsByName(every)
@@ -96,8 +94,8 @@ class SpaceView:
     """Pages, files, variables, and tags of one revision for a ``visitor``, whose claims determine which
     conditions are met.
 
-    ``tree``: the pages that they can see. ``every``: all pages, because a link to a withheld page isn't a
-    broken link. ``computed``: the key of everything that computed pages depend on.
+    ``tree``: the pages that the visitor can see. ``every``: all pages, because a link to a withheld page isn't a broken
+    link. ``computed``: a key for all data that computed pages depend on.
     """
 
     def __init__(
@@ -155,7 +153,7 @@ class SpaceView:
         variables: Mapping[str, object],
         tags: Mapping[str, Tag],
     ) -> SpaceView:
-        """Return the view of a later revision of the same branch. The given pages and items replace those
+        """Return the view of a later revision of the same branch. The given pages and items replace pages and items
         with the same IDs; None deletes them."""
         before = {id: page for id in pages if (page := self.every.any_page(id)) is not None}
         every = self.every.changed(pages)
@@ -173,7 +171,7 @@ class SpaceView:
 
     @property
     def withholds(self) -> bool:
-        """Return whether there are pages that this visitor can't see."""
+        """Return whether there are pages that are hidden from this visitor."""
         return bool(self.tree.withheld)
 
     def is_withheld(self, ref: Mapping[str, object]) -> bool:
@@ -186,8 +184,8 @@ class SpaceView:
 
     @cached_property
     def redirects(self) -> Mapping[str, Page]:
-        """Return the visible pages by the former paths that they redirect from; the first page if two have
-        the same path."""
+        """Return the visible pages by their former paths, which redirect to them. If two pages have the same former
+        path, the first page counts."""
         found: dict[str, Page] = {}
         for page in self.every.all_pages():
             if page.redirect_from and self.tree.page(page.id) is not None:
@@ -264,8 +262,8 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
 
 
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
-    """Return the view derived from the view of an earlier revision and the changes since. Return None if no
-    such view is cached, if too much changed, or if pages are computed."""
+    """Return a view derived from the view of an earlier revision and the changes since then. Return None if no such
+    view is cached, if too much changed, or if pages are computed."""
     if expansion.fingerprint or len(state.layers) > 1 or state.hidden:
         return None
     layer = state.layers[0]
@@ -292,6 +290,7 @@ class ViewFiles:
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
         self.revision_id = f"{view.state.key}{view.computed.hex()}"
+        self.hides = bool(view.state.hidden)
         self._tx = tx
         self._view = view
         self._tree = view.every if withheld else view.tree
@@ -360,8 +359,8 @@ class ViewFiles:
 
 
 class SiteVisitor:
-    """Visitor of a site, who can see only the other spaces that the site contains (``Viewer``). ``view``: the
-    function that returns the visitor's view of such a space."""
+    """Site visitor, who can see only the spaces on the site (``Viewer``). ``view``: a function that returns the
+    visitor's view of one of the other spaces."""
 
     members = False
 

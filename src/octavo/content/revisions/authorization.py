@@ -18,7 +18,7 @@ from .restrictions import published, seen_by, shown_state
 from .states import State, main_state, revision_state
 
 OLD_REVISIONS = HOUR
-"""Time in milliseconds for which site visitors can still read a revision after it is replaced."""
+"""Time in milliseconds for which site visitors can still read a revision after a newer one replaces it."""
 
 
 class ReadState(InSpace, frozen=True):
@@ -34,11 +34,11 @@ class ReadState(InSpace, frozen=True):
 
 
 class WrittenState(ReadState, frozen=True):
-    """Caller with a state that contains everything that people have written in it so far."""
+    """Caller with a state that includes all text typed so far."""
 
 
 class VisitedState(VisitedSpace, frozen=True):
-    """Visitor with a state that the site shows them."""
+    """Site visitor with a state that the site shows to them."""
 
     state: State
 

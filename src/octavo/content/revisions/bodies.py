@@ -21,10 +21,10 @@ from .packing import pack, unpack
 
 _BATCH = 500
 _parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
-"""Parsed documents by the hash of the text below a file's front matter, so that an edit to a title or description
+"""Parsed documents by the hash of the text after a file's front matter, so that an edit to a title or description
 requires no parsing."""
 _parts: ByteCache[str] = ByteCache(share("page bodies", 2))
-"""Hash of the text below the front matter, by the hash of the file."""
+"""Hash of the text after the front matter, by the hash of the file."""
 _failed: ByteCache[list[int]] = ByteCache(share("unreadable blocks", 1))
 """Line numbers of unreadable blocks, for sources with such blocks."""
 _encode = msgspec.msgpack.Encoder().encode
@@ -89,8 +89,8 @@ def read_source(tx: Transaction, body: str | None) -> Document:
 def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
     """Return the document of the page file with this hash.
 
-    The caller owns the result and can modify it. The cache contains an encoded form, which takes a fifth of
-    the time to decode that parsing would take.
+    The caller owns the result and can modify it. The cache contains an encoded form. Decoding it takes a fifth of the
+    time of parsing.
     """
     part = _parts.get(digest)
     packed = _parsed.get(part) if part is not None else None
@@ -113,8 +113,8 @@ def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
 
 
 def failed_lines(digest: str) -> list[int]:
-    """Return the line numbers, from 1, of unreadable blocks that are shown as text in the source with this
-    hash. The result is also empty if this process hasn't read the source recently."""
+    """Return the line numbers, from 1, of unreadable blocks that are shown as text in the source with this hash. The
+    result is empty if this process hasn't read the source recently."""
     return _failed.get(digest) or []
 
 
@@ -133,7 +133,7 @@ def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[t
 
 
 def get_body(tx: Transaction, digest: str) -> str:
-    """Return the source with this hash. It exists as long as other content refers to it."""
+    """Return the source with this hash. A source exists as long as content refers to it."""
     row = tx.one("SELECT data FROM bodies WHERE hash = :hash", hash=digest)
     if row is None:
         raise LookupError(f"text {digest} is missing from the database")
@@ -141,5 +141,5 @@ def get_body(tx: Transaction, digest: str) -> str:
 
 
 def delete_bodies(tx: Transaction, hashes: Sequence[str]) -> None:
-    """Delete texts that nothing refers to any longer."""
+    """Delete sources that nothing refers to anymore."""
     tx.run("DELETE FROM bodies WHERE hash IN :hashes", hashes=hashes)

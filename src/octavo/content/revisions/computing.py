@@ -1,10 +1,9 @@
 """Computed content: pages and documents generated from other data, such as an OpenAPI specification.
 
-A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type,
-and a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies,
-and the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for
-the reader before a cached result is returned, so that no one sees content computed from data that they
-can't see.
+A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and a
+resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and the seed of
+generated IDs: the same three always produce the same bytes. Dependencies are resolved for the reader before a cached
+result is returned, so that no one sees content computed from data that is hidden from them.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ class Dependency(Struct):
 
 @schema_name("Source")
 class ComputedSource(Struct):
-    """Source of computed content. ``type``: the type, which selects the computer. ``dependencies``: the
-    inputs by name. ``seed``: the seed of the IDs of the pages that this document refers to and that were
-    computed together with its page."""
+    """Source of computed content. ``type``: the type, which selects the computer. ``dependencies``: the inputs by name.
+    ``seed``: the seed of the IDs of pages that were computed together with the document's page, and that the document
+    refers to."""
 
     type: str
     props: dict[str, Any] = {}
@@ -77,12 +76,12 @@ class ComputeInput(Struct, frozen=True):
     seed: str
 
     def id(self, key: str) -> str:
-        """Return the ID for ``key`` in the source: 20 characters, the same for the same seed."""
+        """Return the ID for ``key`` in the source: 20 characters that depend only on the key and the seed."""
         return seeded_id(self.seed, key)
 
 
 def seeded_id(seed: str, key: str) -> str:
-    """Return the ID for ``key`` in a source with this seed."""
+    """Return the ID for ``key`` in a source with the seed ``seed``."""
     number = int.from_bytes(blake2b(f"{seed}\0{key}".encode(), digest_size=15).digest(), "big")
     digits = []
     for _ in range(20):
@@ -92,8 +91,8 @@ def seeded_id(seed: str, key: str) -> str:
 
 
 class NotFetchedYet(BadRequest):
-    """Error for a source whose external data hasn't been fetched. ``fetch`` requests the data and waits for
-    it; afterward, this process can compute the source.
+    """Error for a source whose external data hasn't been fetched. ``fetch`` requests the data and waits for it.
+    Afterward, this process can compute the source.
 
     Never call ``fetch`` inside a transaction. It raises the errors of the request.
     """
@@ -185,16 +184,15 @@ def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, 
 
 
 def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return a hash of everything that the document of a source currently depends on. Raises BadRequest if
-    the source is invalid."""
+    """Return a hash of all current dependencies of a source's document. Raises BadRequest if the source is invalid."""
     return _state(tx, _computer(source), build_input(tx, asker, source, seed), False)
 
 
 def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
-    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises
-    BadRequest if the source is invalid, and NotFetchedYet if external data is missing."""
+    """Return pages, files, and reusable content, with a hash of all their dependencies. Raises BadRequest if the source
+    is invalid, and NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.revision is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't provide pages")
@@ -282,9 +280,9 @@ def _size(page: Page) -> int:
 
 
 def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> object:
-    """Return the ID and the main revision of a space, as described in the public documentation.
+    """Return the ID and the main revision of a space.
 
-    Visitors to a site can see only the space that they are reading: a reference in a page doesn't publish its
+    Site visitors can see only the space that they are reading, because a reference on a page doesn't publish its
     target.
     """
     wanted = ref.get("space")

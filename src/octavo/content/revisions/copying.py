@@ -24,8 +24,8 @@ _HELD = "branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence"
 
 
 def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
-    """Return the functions that write the current content of a space's main in parts, unaffected by later
-    changes. The result is empty for a small space."""
+    """Return functions that each write a part of the current content of a space's main, unaffected by later changes.
+    The result is empty for a small space."""
     source = main_state(tx, source_id).layers[0]
     ids = {
         table: [

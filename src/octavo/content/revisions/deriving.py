@@ -1,9 +1,9 @@
 """Data derived from the main branch of each space, in separate tables. Every revision of main updates it in
 the same transaction, and it can be rebuilt if it is lost.
 
-Expensive work isn't done under the write lock: derived data is read and computed beforehand. For a large
-revision, it is also written beforehand, like the rows of the revision (``staging.py``), and the transaction
-only switches to it.
+Expensive work isn't done under the write lock: derived data is read and computed before the transaction. For a large
+revision, derived data is also written before the transaction, like the rows of the revision (``staging.py``), and the
+transaction only activates it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,13 @@ from .store import BranchMoved, Changes, Staged
 from .versions import ABANDONED_AFTER, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 3
-"""Version of the derived rows. Increase it with every change that derives different rows from the same main, such as a
-change to how texts are read, how they are indexed, or which files are selected. The next start then rebuilds all
-derived data."""
+"""Version of the derived rows. Increase it with every code change that derives different rows from the same main, such
+as a change to parsing, indexing, or the selection of files. The next start then rebuilds all derived data."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
 _SECONDS = 600.0
 _AT_ONCE = 200
-"""Maximum number of owners in one part of a rebuild; fewer if their texts exceed ``_BYTES_AT_ONCE``."""
+"""Maximum number of owners in one part of a rebuild. There are fewer if their text exceeds ``_BYTES_AT_ONCE``."""
 _BYTES_AT_ONCE = 100_000
 _OWNERS = 50
 """Number of owners whose replaced rows are removed in one transaction."""
@@ -69,18 +68,16 @@ class MainUpdate(NamedTuple):
 class Versioned(NamedTuple):
     """Functions for derived rows that a large revision writes beforehand, under a version.
 
-    ``count(prepared)``: estimate the number of rows to write. ``batches(prepared, most)``: divide many rows
-    into batches of about ``most`` rows. ``write(tx, space_id, batch, version)``: write one batch.
-    ``switch(tx, space_id, prepared)``: finish in the transaction of the revision, where the owners already
-    have that version.
+    ``count(prepared)``: estimate the number of rows to write. ``batches(prepared, most)``: divide many rows into
+    batches of about ``most`` rows. ``write(tx, space_id, batch, version)``: write one batch. ``switch(tx, space_id,
+    prepared)``: complete the change in the transaction of the revision, in which the owners already have that version.
 
-    ``owners``: the table and its column with the owners and versions of rows. ``remove(tx, space_id,
-    [(owner_id, version)], most)``: remove about ``most`` of their rows and return the number of owners,
-    counted from the first one, that have none left. ``copy(tx, space_id, copy_id)``: copy the current rows
-    to a duplicate of a space. ``recount(db, space_id)``: correct the numbers that are stored with the rows,
-    in short transactions. ``finish(db, space_id)``: do the work that remains after ``switch``, also in
-    short transactions, in the job that then removes replaced rows. Both ``recount`` and ``finish`` run in a
-    job.
+    ``owners``: the table and its column with the owners and versions of rows. ``remove(tx, space_id, [(owner_id,
+    version)], most)``: remove about ``most`` of their rows, and return the number of owners, counted from the first
+    one, that have no rows left. ``copy(tx, space_id, copy_id)``: copy the current rows to a duplicate of a space.
+    ``recount(db, space_id)``: correct the numbers that are stored with the rows, in short transactions. ``finish(db,
+    space_id)``: do the remaining work after ``switch``, also in short transactions. Both run in jobs; the job for
+    ``finish`` then removes replaced rows.
     """
 
     count: Callable[[Any], int]
@@ -98,14 +95,13 @@ class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
     ``prepare(tx, update)``: compute the data in a read transaction, with the head of main before the change.
-    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether
-    the result would be the same after concurrent changes to the texts and fields of these other pages.
-    ``apply(tx, space_id, prepared)``: write the data under the current versions.
+    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether the result
+    would be the same after concurrent changes to the text and fields of these other pages. ``apply(tx, space_id,
+    prepared)``: write the data under the current versions.
 
     ``clear(tx, space_id, owner_ids)``: delete the current derived data of these owners; for data that isn't
-    ``versioned``, delete all data derived from the space. ``check(tx, space_id, hosts)``: return a
-    description of what is wrong with the data, if anything. ``versioned``: the functions for large amounts
-    of data, if any.
+    ``versioned``, delete all data derived from the space. ``check(tx, space_id, hosts)``: return a description of the
+    first problem with the data, or None. ``versioned``: the functions for large amounts of data, if any.
     """
 
     prepare: Callable[[Transaction, MainUpdate], Any]
@@ -122,8 +118,8 @@ class Derived(NamedTuple):
         clear: Callable[[Transaction, str, Sequence[str]], None],
         check: Callable[[Transaction, str, tuple[str, ...]], str | None],
     ) -> Derived:
-        """Return the functions for data that jobs derive from queued files. A rebuild queues all files of a
-        space; revisions, including those of change requests, queue their own."""
+        """Return the functions for data that jobs derive from queued files. A rebuild queues all files of a space. A
+        revision, including one of a change request, queues its own files."""
 
         def apply(tx: Transaction, space_id: str, from_scratch: bool) -> None:
             if from_scratch:
@@ -133,12 +129,11 @@ class Derived(NamedTuple):
 
 
 class PreparedParts(Struct):
-    """Data derived for one revision, or in one part of a rebuild: one of ``parts`` for each kind in
-    ``derived``.
+    """Data derived for one revision, or in one part of a rebuild. ``parts``: one item for each kind in ``derived``.
 
-    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version under which all of the data
-    and the rows of the revision are already written; None if nothing is written yet. ``in_place``: whether
-    the revision adds, removes, and moves no page.
+    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version under which all of the data and the
+    rows of the revision are already written; None if nothing is written yet. ``in_place``: whether the revision doesn't
+    add, remove, or move any pages.
     """
 
     derived: list[Derived]
@@ -160,10 +155,9 @@ def register_derived(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Provide all data derived from these changes to main, for the one transaction in the block that
-    applies it.
+    """Provide all data derived from these changes to main. One transaction in the ``with`` block applies the data.
 
-    Call this outside any transaction. If the block fails, none of the data is kept.
+    Call this outside any transaction. If the block fails, the data is discarded.
     """
     with db.read() as tx:
         update = MainUpdate(state, changes, hosts)
@@ -179,7 +173,7 @@ def prepare_derived(
 def _write_before_revision(
     db: Database, state: State, changes: Changes, prepared: PreparedParts
 ) -> Iterator[None]:
-    """Write the prepared data and the rows of the changes before the block, if there are many."""
+    """Write the prepared data and the rows of the changes before the ``with`` block if there are many."""
     if not _is_large(changes, prepared):
         yield
         return
@@ -196,7 +190,7 @@ def _write_before_revision(
 
 
 def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
-    """Return whether this is too much to write in one transaction."""
+    """Return whether there is too much data to write in one transaction."""
     rows = sum(how.count(part) for how, part in _versioned(prepared))
     return len(changes) + rows > staging.MOST_AT_ONCE
 
@@ -211,8 +205,8 @@ def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
 ) -> bool:
-    """Return whether all prepared data would be the same after concurrent changes to these pages' texts and
-    fields."""
+    """Return whether all prepared data would be the same after concurrent changes to the text and fields of these
+    pages."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
         for derived, part in zip(prepared.derived, prepared.parts, strict=True)
@@ -235,8 +229,8 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
     """Rebuild all derived data of a space, regardless of its current state, including references to the
     space from other spaces.
 
-    Each part, which covers some owners, is one transaction that also records the part as done for the current
-    job; a large part is written beforehand, like a large revision. The data stays available in the
+    Each part, which covers some owners, is one transaction that also records the part as done for the current job; a
+    large part is written before its transaction, like a large revision. The existing data stays available in the
     meantime. Call this outside any transaction.
 
     ``after``: the ID of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps
@@ -260,9 +254,9 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
 
 
 def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
-    """Rebuild the data derived from the next owners, and return the last one. If there are no more owners,
-    rebuild the data that has no owner, and return None. Raises NotFound if the space doesn't exist, and
-    BranchMoved if main keeps changing."""
+    """Rebuild the data derived from the next owners, and return the last owner. If there are no more owners, rebuild
+    the data that has no owner, and return None. Raises NotFound if the space doesn't exist, and BranchMoved if main
+    keeps changing."""
     with db.read() as tx:
         head = main_state(tx, space_id)
         changes = _next_owners(tx, head, after)
@@ -289,9 +283,8 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
 
 
 def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
-    """Return the next owners after an ID: pages and items that main has or once had, or that have derived
-    rows. The total size of their texts limits their number. Owners that main no longer has are returned as
-    None."""
+    """Return the next owners after an ID: pages and items that main has or once had, or that have derived rows. Their
+    number is limited by the total size of their text. Owners that main no longer has are returned as None."""
     branch_id = head.layers[0].branch_id
     sources = [
         ("page_versions", "page_id", "branch_id = :branch"),
@@ -416,13 +409,13 @@ def copy_derived(tx: Transaction, copy: Copy) -> None:
 
 
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
-    """Return a description of what is wrong with the derived data of a space, if anything."""
+    """Return a description of the first problem with the derived data of a space, or None."""
     found = (derived.check(tx, space_id, hosts) for derived in _derived)
     return [what for what in found if what is not None]
 
 
 def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Changes]:
-    """Return the empty state before main and the changes from it to the current main."""
+    """Return an empty state, and the changes from that state to the current main."""
     head = main_state(tx, space_id)
     items = [item for kind in ITEM_KINDS for item in list_items(tx, head, kind)]
     changes = Changes({page.id: page for page in list_pages(tx, head)}, {item.id: item for item in items})
@@ -431,8 +424,8 @@ def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Chan
 
 @jobs.job("removeReplaced", bound=None, seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
-    """Finish the work that remains after large revisions of a space, and remove obsolete rows: replaced
-    derived data, and rows from processes that were killed."""
+    """Do the remaining work after large revisions of a space, and remove obsolete rows: replaced derived data, and rows
+    left behind by processes that were killed."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - ABANDONED_AFTER)
     with context.db.read() as tx:

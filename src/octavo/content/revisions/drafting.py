@@ -1,4 +1,4 @@
-"""Drafts: a state with unsaved changes on top. A draft can be read like a state. Nothing is written."""
+"""Drafts: a state with unsaved changes on top. A draft can be read like a state. This module is read-only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .store import Changes
 
 
 class Draft:
-    """State with the changes ``laid`` and all later changes on top. Each part of the state is read only
+    """State with the changes ``laid`` and all later changes of this draft on top. Each part of the state is read only
     once."""
 
     def __init__(self, tx: Transaction, state: State, laid: Changes | None = None) -> None:
@@ -89,22 +89,25 @@ class Draft:
         return known
 
     def place_of(self, page: Page) -> int:
-        """Return the index of a page among the children of its parent, or, if it isn't there yet, the index
-        at which it would be inserted."""
+        """Return the index of a page among the children of its parent. If the page isn't in the draft yet, return the
+        index at which it would be inserted."""
         return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
-        """Return the children of a page with this slug."""
+        """Return the children of a page with this slug that the reader of the state can see."""
+        return [page for page in self._list_any_by_slug(parent, slug) if page.id not in self.state.hidden]
+
+    def _list_any_by_slug(self, parent: str | None, slug: str) -> list[Page]:
         below = list_by_slug(self.tx, self.state.whole, parent, slug)
         found = [page for page in below if page.id not in self._pages]
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
     def slug_taken(self, page: Page, slug: str) -> bool:
         """Return whether another page with the same parent has this slug."""
-        return any(other.id != page.id for other in self.list_by_slug(page.parent, slug))
+        return any(other.id != page.id for other in self._list_any_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:
-        """Return the page's own slug if it is free, or the first unused one with a number."""
+        """Return the page's own slug if it is unused; otherwise, the first unused slug with an appended number."""
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
@@ -166,7 +169,12 @@ class Draft:
     # --- files of the space -----------------------------------------------------------------------------
 
     def find_page_by_file(self, path: str) -> Page | None:
-        """Return the page whose file has this path; if there is more than one, the one with the lowest ID."""
+        """Return the page whose file has this path, if the reader of the state can see it."""
+        found = self._find_any_by_file(path)
+        return found if found is not None and found.id not in self.state.hidden else None
+
+    def _find_any_by_file(self, path: str) -> Page | None:
+        """Return the page whose file has this path; if there are several, the page with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
         below = find_page_by_file(self.tx, self.state.whole, path)
         if below is not None and below.id not in self._pages:
@@ -181,11 +189,11 @@ class Draft:
 
     def path_taken(self, path: str) -> bool:
         """Return whether the file of a page or an item has this path."""
-        return self.find_page_by_file(path) is not None or self.find_item_by_path(path) is not None
+        return self._find_any_by_file(path) is not None or self.find_item_by_path(path) is not None
 
     @property
     def root(self) -> str:
-        """Return the folder of the space in its repository: empty, or with a trailing slash."""
+        """Return the folder of the space in its repository: an empty string, or a path with a trailing slash."""
         if self._root is None:
             config = find_item_by_path(self.tx, self.state, CONFIG_PATH)
             known = config is not None and config.kind == "source" and config.content
@@ -204,11 +212,11 @@ class Draft:
         return known
 
     def known_text(self, digest: str) -> str | None:
-        """Return a text, or None if it would have to be read from the database."""
+        """Return a page source, or None if it would have to be read from the database."""
         return self._texts.get(digest, self._texts_below.get(digest))
 
     def note_text(self, digest: str, text: str) -> None:
-        """Record a text that was already read from the database."""
+        """Record a page source that was already read from the database."""
         self._texts_below[digest] = text
 
     def put_text(self, text: str) -> str:
@@ -228,21 +236,21 @@ class Draft:
 
     @property
     def changes(self) -> Changes:
-        """Return the changes, without entries that are the same in the state."""
+        """Return the changes, without entries that are unchanged from the state."""
         return Changes(
             {id: page for id, page in self._pages.items() if not same_version(page, self.page_before(id))},
             {id: item for id, item in self._items.items() if not same_version(item, self.item_before(id))},
         )
 
     def texts_of(self, changes: Changes) -> list[str]:
-        """Return the texts created in this draft that these changes refer to."""
+        """Return the sources created in this draft that these changes refer to."""
         used = {page.body for page in changes.pages.values() if page is not None}
         used |= {item.content for item in changes.items.values() if item is not None}
         return [text for digest, text in self._texts.items() if digest in used]
 
 
 def same_version(one: Page | Item | None, other: Page | Item | None) -> bool:
-    """Return whether two versions differ only in the time of writing."""
+    """Return whether two versions are the same except for their time."""
     if isinstance(one, Page) and isinstance(other, Page):
         return replace(one, updated_at=other.updated_at) == other
     return one == other

@@ -25,11 +25,11 @@ space. The function also takes the block's type."""
 
 
 class Drawing(Struct, frozen=True):
-    """Options of a rendering. ``folded``: whether details can be collapsed and content placed side by side,
-    as on a web page; otherwise, everything is in sequence, as in a plain text. ``title``: the title of the
-    page, which doesn't have to be repeated. ``written``: whether people wrote the page and the block is one
-    part of it. ``whole``: whether to include all details; otherwise, some collapsed details may be replaced
-    with a link to the page with all of them."""
+    """Rendering options. ``folded``: whether details can be collapsed and content can be placed side by side, as on a
+    web page; otherwise, all content is in sequence, as in plain text. ``title``: the title of the page, which doesn't
+    have to be repeated. ``written``: whether people wrote the page, so that the block is one part of it. ``whole``:
+    whether to include all details; otherwise, some collapsed details may be replaced with a link to the page that has
+    all details."""
 
     asker: Requester
     folded: bool
@@ -42,8 +42,8 @@ class Drawing(Struct, frozen=True):
 Draw = Callable[[Transaction, Drawing, list[Block]], list[list[Block] | None]]
 """Function that returns the replacement of each block of a page, or None to keep the block."""
 StateOf = Callable[[Transaction, Requester, Any], str]
-"""Function that returns the state that the rendering of blocks with this ``ref`` depends on. Equal states
-have equal renderings."""
+"""Function that returns the state that the rendering of blocks with this ``ref`` depends on. The same state always
+gives the same rendering."""
 
 _draw: dict[str, tuple[Draw, StateOf]] = {}
 
@@ -89,8 +89,8 @@ def draw_blocks(
     document: Document,
     stays: Callable[[Block], bool] = lambda block: False,
 ) -> set[Drawn]:
-    """Replace the blocks of a document with their renderings, in place, and return their sources.
-    ``stays``: the function that returns whether to leave a block for another renderer."""
+    """Replace the blocks of a document with their renderings, in place, and return their sources. ``stays``: a function
+    that returns whether to leave a block for another renderer."""
     there = [block for block in walk_blocks(document) if block.type in _draw and not stays(block)]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}

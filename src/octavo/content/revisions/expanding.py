@@ -35,8 +35,8 @@ MAX_PAGES = 20_000
 
 
 class Expansion:
-    """Computed pages of a state. ``fingerprint``: identifies everything they were computed from; empty if
-    there are none."""
+    """Computed pages of a state. ``fingerprint``: a hash of all data that the pages were computed from; empty if there
+    are no computed pages."""
 
     def __init__(
         self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item], parents: set[str | None]
@@ -57,7 +57,7 @@ class Expansion:
         return len(self._by_id)
 
     def into(self, pages: list[Page]) -> list[Page]:
-        """Return pages of the state, siblings in order, with computed pages in place of their sources."""
+        """Return pages of the state, siblings in order, with sources replaced with their computed pages."""
         if not any(page.id in self._placed for page in pages):
             return pages
         whole = [found for page in pages for found in self._placed.get(page.id, [page])]
@@ -94,8 +94,8 @@ class Expansion:
         return chain[::-1]
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
-        """Return the children of a page (None: the top level) in order if they include or could include
-        computed pages; or else None."""
+        """Return the children of a page (None: the top level) in order if they include or could include computed pages;
+        otherwise, None."""
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:
@@ -104,7 +104,7 @@ class Expansion:
         return None
 
     def list_subtree(self, page: Page) -> list[Page]:
-        """Return everything below a computed page, parents before children."""
+        """Return all pages under a computed page, parents before children."""
         found = [page]
         for above in found:
             found += self._children.get(above.id, [])
@@ -112,7 +112,7 @@ class Expansion:
 
 
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
-"""Expansion of a state that has no computed pages or whose computed pages aren't expanded."""
+"""Expansion of a state without computed pages, or without expanding them."""
 
 _expansions: OwnCache[Expansion] = OwnCache("expanded page trees", 16)
 
@@ -123,8 +123,8 @@ class _Found(Struct):
 
 
 def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
-    """Return the current results of a state's computed pages for an actor, or for visitors of a site (None).
-    Sources that can't be computed raise no errors."""
+    """Return the current results of a state's computed pages for an actor, or for site visitors (None). Sources that
+    can't be computed don't raise errors."""
     sources = list_computed(tx, state)
     if not sources:
         return NOTHING_COMPUTED

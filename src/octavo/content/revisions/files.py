@@ -31,8 +31,8 @@ def signed_url(context: Context, grant: FileGrant) -> str:
 
 
 def store_file(context: Context, data: bytes) -> Blob:
-    """Store the content of a file. The content stays stored even if no row refers to it yet and another
-    space has just deleted it."""
+    """Store the content of a file. The content is kept even if no row refers to it yet and another space has just
+    deleted the same content."""
     digest = hashlib.sha256(data).hexdigest()
     with context.db.read() as tx:
         released = is_released(tx, "file", digest)

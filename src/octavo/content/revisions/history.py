@@ -1,4 +1,4 @@
-"""Revisions: who changed a branch and when, and how consecutive saves are shown as one."""
+"""Revisions: the authors and times of changes to a branch. Consecutive saves are shown as one revision."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from octavo.kit.db.pagination import Slice, list_page
 from .states import Layer, State, revision_state
 
 SAVES_APART = 5 * 60_000
-"""Maximum number of milliseconds between two saves by the same person for them to be shown as one."""
+"""Maximum number of milliseconds between two saves by the same person that are shown as one."""
 SAVES_LONGEST = 60 * 60_000
-"""Maximum number of milliseconds between the first and the last save for them to be shown as one."""
+"""Maximum number of milliseconds between the first and the last of several saves that are shown as one."""
 RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
 
 
@@ -39,8 +39,7 @@ class RevisionRow(Struct, frozen=True):
     conflicts: str | None
     agent: str | None
     saves_since: int | None
-    """Sequence before the series of consecutive saves that this one continues; None if it starts a new
-    series."""
+    """Sequence before the series of consecutive saves that this revision continues; None if it starts a new series."""
 
     @property
     def before(self) -> int:
@@ -96,8 +95,8 @@ _OF_PAGE = """touched(sequence) AS (
     SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
                       WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
       FROM touched t)"""
-"""SQL for the sequences of the revisions of main in which a page changed. Only the last of a series of
-consecutive saves counts. The cost depends on the history of the page, not on that of the space."""
+"""SQL for the sequences of the revisions of main in which a page changed. Only the last of a series of consecutive
+saves counts. The cost depends on the history of the page, not on the history of the space."""
 
 
 def list_revisions_of_page(
@@ -128,7 +127,7 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
 
 
 def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
-    """Return the revision that wrote a layer's sequence of its branch."""
+    """Return the revision of a branch that has the layer's sequence."""
     row = tx.one(
         f"""SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence >= :seq
             ORDER BY r.sequence LIMIT 1""",
@@ -151,8 +150,8 @@ def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State
 
 
 def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
-    """Return the first revision of each series of consecutive saves, by its last revision's ID. Given revisions that
-    don't continue a series are omitted."""
+    """Return the first revision of each series of consecutive saves, by the ID of the last revision in the series.
+    Revisions that don't continue a series are omitted."""
     found = {}
     for revision in revisions:
         if revision.saves_since is not None:
@@ -174,7 +173,8 @@ class RevisedPages(Struct, frozen=True):
 
 
 _NAMED = 5_000
-"""Maximum number of changed pages that are read to describe a list of revisions; only large imports change more."""
+"""Maximum number of changed pages to read for the description of a list of revisions. Only large imports change more
+pages."""
 
 
 def list_revised_pages(

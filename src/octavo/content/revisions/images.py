@@ -8,11 +8,12 @@ import io
 from octavo.core.file_types import IMAGE_ENDINGS, detect_type
 
 HEAD = 256 * 1024
-"""Number of bytes to inspect. A header can be a long chain of tiny segments, and only this much is read."""
+"""Number of bytes to read. A header can be a long chain of tiny segments, so its length must be limited."""
 
 
 def dimensions(data: bytes) -> tuple[int, int] | None:
-    """Return (width, height) in pixels of a PNG, GIF, JPEG, WebP, or AVIF, or None for other or broken data."""
+    """Return the width and height in pixels of a PNG, GIF, JPEG, WebP, or AVIF image, or None for other or broken
+    data."""
     if detect_type(data[:16], "") not in IMAGE_ENDINGS:
         return None
     import imagesize  # loaded on demand, because it imports an HTTP client

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal, get_args
 
 import msgspec
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
 from octavo.errors import NotFound, require_found
-from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 
 from .states import FOREVER, VALID, State, count_rows, find_rows, revision_state
@@ -39,7 +39,7 @@ class Item(Struct, frozen=True, kw_only=True):
 
 
 class ItemFields(Struct, forbid_unknown_fields=True):
-    """Shape of the column ``item_versions.fields``."""
+    """Format of the column ``item_versions.fields``."""
 
     content_type: str | None = None
     width: int | None = None
@@ -88,7 +88,7 @@ _NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.branch_id = :t
 
 
 def _items_where(state: State, where: str) -> tuple[str, JsonObject]:
-    """Return a SELECT over the state as a whole (a ``UNION ALL`` of its layers) and its parameters."""
+    """Return a SELECT statement over the state as a whole (a ``UNION ALL`` of its layers), and its parameters."""
     top, *below = state.layers
     parts = [
         f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :top AND +p.from_seq <= :top_seq
@@ -172,14 +172,16 @@ class FoundDocument(Struct, frozen=True):
     file_path: str | None
 
 
-def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
-    """Return the text with this hash in its latest version in main or, if main never had it, in any branch
-    of the space. Raises NotFound if there is none."""
+def get_document(
+    tx: Transaction, space_id: str, document_id: str, hidden: Collection[str] = ()
+) -> FoundDocument:
+    """Return the latest document with this hash in main or, if main never had it, in any branch of the space.
+    ``hidden``: the pages to skip. Raises NotFound if there is none."""
     found = tx.one(
-        """SELECT v.owner, v.kind, v.path, r.id FROM (
+        f"""SELECT v.owner, v.kind, v.path, r.id FROM (
              SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path
                FROM page_versions
-               WHERE body = :id AND deleted = 0
+               WHERE body = :id AND deleted = 0 AND NOT page_id {tx.among("hidden")}
              UNION ALL
              SELECT branch_id, from_seq, to_seq, item_id AS owner, kind, path FROM item_versions
                WHERE content = :id AND kind = 'reusable-content' AND deleted = 0) AS v
@@ -192,6 +194,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
              v.owner LIMIT 1""",
         id=document_id,
         space=space_id,
+        hidden=json_list(hidden),
     )
     if found is None:
         raise NotFound(f"There is no document with the ID {document_id!r} in this space.")

@@ -1,7 +1,7 @@
 """Keys of document nodes across edits.
 
-When a text is read, its nodes get keys derived from their content. If an earlier edit carried a key over
-from another text, that key is stored for the text and its owner (a page or reusable content).
+When a source is parsed, its nodes get keys derived from their content. If an edit carried a key over from an earlier
+source, that key is stored for the new source and its owner (a page or reusable content).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("block edits", 
 
 
 class KeptKeys(Struct, frozen=True):
-    """Keys carried over to a text. ``keys``: a map from the keys that nodes get when the text is read to
-    their kept keys, where they differ."""
+    """Keys carried over to a source. ``keys``: a map from the keys that nodes get when the source is parsed to their
+    kept keys, if these are different."""
 
     owner_id: str
     body: str
@@ -62,7 +62,7 @@ def keyed_document(
 
 
 class _Stored(NamedTuple):
-    """Stored data of a text: the kept keys, and the positions of nodes (see ``noting``)."""
+    """Stored data of a source: the kept keys, and the positions of nodes (see ``node_positions``)."""
 
     keys: dict[str, str]
     places: dict[str, str]
@@ -88,8 +88,8 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """Return a map from the keys that nodes get when this text is read to their kept keys, where they
-    differ."""
+    """Return a map from the keys that nodes get when this source is parsed to their kept keys, if these are
+    different."""
     stored = _load_stored(tx, owner_id, body)
     if not stored.places:
         return stored.keys
@@ -103,7 +103,7 @@ def block_index(
 ) -> IndexedSource:
     """Return a source with its blocks and their keys.
 
-    The page is read only once; each block edit then provides the index of its result. ``text``: the source, if known.
+    The page is parsed only once; each block edit then provides the index of its result. ``text``: the source, if known.
     ``keys``: the kept keys, if known.
     """
     stored = _load_stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
@@ -130,8 +130,8 @@ def remember_edit(tx: Transaction, owner_id: str, was: IndexedSource, body: str,
 
 
 def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBlocks | None:
-    """Return the blocks that an edit changed in a source; empty if it changed only the front matter, and None
-    if the edit is unknown."""
+    """Return the blocks of a source that an edit changed. The result is empty if the edit changed only the front
+    matter, and None if the edit is unknown."""
     known = _edits.of(tx).get((owner_id, was, now))
     if known is not None:
         before, after = known
@@ -155,10 +155,9 @@ def _replace_keys(
 
 
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
-    """Return the keys to keep for a source that was edited from these documents.
+    """Return the keys to keep for a source that is an edited version of these documents.
 
-    A node gets the key of an identical node rather than that of a similar one; earlier documents take
-    precedence.
+    A node gets the key of an identical node rather than the key of a similar node. Earlier documents take precedence.
     """
     digest = body_hash(text)
 

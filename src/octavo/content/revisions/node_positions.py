@@ -1,5 +1,5 @@
-"""Record the positions of nodes on commented pages, for every text of each page. A later version of Octavo may assign
-different keys to the nodes of the same text."""
+"""Record the positions of nodes on pages with comments, for every version of each page. A later version of Octavo may
+assign different keys to the same nodes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from .revising import on_commit
 from .store import Changes
 
 _AT_ONCE = 50
-"""Number of texts of a page, newest first, that one job processes. The next job processes the following
-ones."""
+"""Number of page versions that one job processes, newest first. The next job continues with older versions."""
 _MOST_PAGES = 1000
-"""Maximum number of changed pages for which a revision enqueues jobs. If there are more, the next comment on or edit to
-a page enqueues its job."""
+"""Maximum number of changed pages for which a revision enqueues jobs. If there are more, the next comment or edit on a
+page enqueues its job."""
 
 
 def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
@@ -40,7 +39,7 @@ def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> No
 
 @job("noteNodes", bound=None, in_maintenance=True)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
-    """Record the positions of the nodes of a page, for its texts without such a record."""
+    """Record the positions of the nodes of a page, for its versions without such a record."""
     with context.db.read() as tx:
         bodies = tx.all(
             """SELECT v.body FROM page_versions v

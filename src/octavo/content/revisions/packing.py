@@ -10,19 +10,19 @@ from octavo.kit.db.cache import ByteCache, share
 
 _SMALL = 512
 _LARGE = 32 * 1024
-"""Minimum size in bytes at which a source is compressed at the fastest level. The best level would take nine times as
-long and save only another sixth."""
+"""Size in bytes from which a source is compressed at the fastest level. The best level would take nine times as long
+and save only another sixth."""
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 _CUT = re.compile(b"\n\n(?=.{4}[%b])" % re.escape(bytes(range(4, 256, 16))), re.S)
-"""Candidate positions for splitting a large source. They depend on the text at the position, so editing
-another part of the text doesn't move any boundary."""
+"""Candidate positions for splitting a large source. They depend on the text at the position, so edits to other parts of
+the text don't move the boundaries."""
 _CUT_AT = 2
-"""One in this many candidates is a boundary, which produces parts of about 8 KB."""
+"""Average number of candidates per boundary. This produces parts of about 8 KB."""
 _LEAST = 4 * 1024
 _HEAD, _END = b"\x78\x01", b"\x03\x00"
 _parts: ByteCache[bytes] = ByteCache(share("compressed parts of texts", 8))
-"""Compressed parts of large sources. The next save of a long page reuses all of them but one."""
+"""Compressed parts of large sources. The next save of a long page reuses all parts but one."""
 
 
 def pack(text: str) -> bytes:

@@ -18,7 +18,7 @@ from octavo.organization.access.page_rules import Rule
 from .states import FOREVER, VALID, Layer, State, count_rows, find_rows, list_changed
 
 _MOST_CHANGED = 100
-"""Number of changed pages from which on rules are read again."""
+"""Number of changed pages above which all rules are read again."""
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
@@ -31,7 +31,7 @@ _HINTS = get_type_hints(Page)
 PageFields = defstruct(
     "PageFields", [(name, _HINTS[name], None) for name in _RARE], forbid_unknown_fields=True
 )
-"""Shape of the column ``page_versions.fields``, to validate imported data."""
+"""Format of the column ``page_versions.fields``, for validating imported data."""
 
 
 def _page(row: Row) -> Page:
@@ -106,7 +106,7 @@ def get_page(tx: Transaction, state: State, page_id: str) -> Page:
 
 
 def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
-    """Return rows by ID, upper layers first. Rows marked as deleted are included, to hide rows in lower
+    """Return rows by ID, upper layers first. Rows marked as deleted are included, because they hide rows in lower
     layers."""
     found: dict[str, Row] = {}
     for rows in layers:
@@ -176,14 +176,14 @@ def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
 
 
 def list_deleted_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
-    """Return the rules that pages had when they were deleted, by page: in main, or in a change request."""
+    """Return the rules that pages had when they were deleted in main or in a change request, by page."""
     ever = list_ever_restricted(tx, state)
     rules = find_last_rules(tx, state, ever - find_pages(tx, state, ever).keys())
     return {id: rule for id, rule in rules.items() if rule}
 
 
 def list_ever_restricted(tx: Transaction, state: State) -> set[str]:
-    """Return the pages that had a rule at any time, with one index lookup for each."""
+    """Return the pages that had a rule at any time. This takes one index lookup for each page."""
     least = "SELECT min(p.page_id) FROM page_versions p WHERE p.branch_id = :branch AND p.restricted = 1"
     query = f"""WITH RECURSIVE ever(page) AS (
                   {least} UNION ALL SELECT ({least} AND p.page_id > e.page) FROM ever e WHERE e.page IS NOT NULL)
@@ -197,7 +197,7 @@ _LAST = """p.from_seq = (SELECT max(n.from_seq) FROM page_versions n WHERE n.bra
 
 
 def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Rule]:
-    """Return the rules of the last versions of pages in a state, even if they are deleted there."""
+    """Return the rules of the last versions of pages in a state, even if the pages are deleted in that state."""
     found: dict[str, Rule] = {}
     left = set(page_ids)
     for layer in state.layers:
@@ -231,8 +231,8 @@ def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
 
 
 def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the pages that were deleted while they were below these pages, each with its parent. In a change
-    request, these are the pages that it deleted."""
+    """Return the pages that were deleted while they were under these pages, each with its parent. In a change request,
+    only pages that it deleted are included."""
     top, *lower = state.layers
     below = f"p.branch_id = :branch AND p.parent_id {tx.among('parents')} AND p.deleted = 0"
     given = {"parents": json_list(parents)}
@@ -305,7 +305,7 @@ def _existed(tx: Transaction, layer: Layer, page_id: str, sequence: int) -> bool
 
 
 def list_ever_below(tx: Transaction, state: State, parents: Iterable[str]) -> set[str]:
-    """Return the pages that were below these pages in any version: of main, or of a change request and its base."""
+    """Return the pages that were under these pages in any version of main, or of a change request and its base."""
     found: set[str] = set()
     for n, layer in enumerate(state.layers):
         rows = tx.all(
@@ -323,7 +323,7 @@ def list_ever_below(tx: Transaction, state: State, parents: Iterable[str]) -> se
 def find_rules_at_deletion(
     tx: Transaction, state: State, page_ids: Iterable[str]
 ) -> dict[str, tuple[Rule, ...]]:
-    """Return the rules that applied to pages when they were deleted: in main, or by a change request."""
+    """Return the rules that applied to pages when they were deleted in main or by a change request."""
     top = state.layers[0]
     # The sequence at which each page was deleted: the end of its last version, or the start of the mark that hides it.
     ends = tx.all(
@@ -354,7 +354,8 @@ def find_rules_at_deletion(
 def _read_before(
     tx: Transaction, state: State, wanted: Iterable[tuple[str, int]]
 ) -> dict[tuple[str, int], tuple[str, Rule]]:
-    """Return the parent and the rule of pages just before sequences of the top branch, by page and sequence."""
+    """Return the parent and the rule that pages had just before given sequences of the top branch, by page and
+    sequence."""
     found: dict[tuple[str, int], tuple[str, Rule]] = {}
     left = set(wanted)
     before = "p.from_seq < CAST(w.sequence AS BIGINT) AND p.to_seq >= CAST(w.sequence AS BIGINT)"
@@ -375,7 +376,7 @@ def _read_before(
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return the given spaces that have, or once had, a restricted page in main."""
+    """Return the given spaces that have, or previously had, a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",
@@ -441,8 +442,7 @@ def slice_children(
 
 
 def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
-    """Return the number of children of a page (None: the top level), or the number of children before one of
-    them."""
+    """Return the number of children of a page (None: the top level), or the number of children before a given child."""
     below = state.hidden_below([parent or ""])
     where, key = f"p.parent_id = :parent{_not_hidden(tx, below)}", {"hidden": json_list(below)}
     if before is not None:
@@ -470,7 +470,7 @@ def list_by_slug(tx: Transaction, state: State, parent: str | None, slug: str) -
 
 
 def list_subtree(tx: Transaction, state: State, page_id: str) -> list[Page]:
-    """Return everything under a page, parents before children."""
+    """Return all pages under a page, parents before children."""
     found: list[Page] = []
     level: list[str | None] = [page_id]
     while level:
@@ -547,8 +547,8 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
 
 
 def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
-    """Return the pages with these IDs that exist in the state, each preceded by its ancestors from the top down, with
-    one lookup per level."""
+    """Return the pages with these IDs that exist in the state, each preceded by its ancestors from the top down. This
+    takes one lookup per level."""
     found = find_pages(tx, state, page_ids)
     known, level = dict(found), found
     while level:

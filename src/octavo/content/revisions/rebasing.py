@@ -1,8 +1,8 @@
-"""Check whether changes computed for one head of main can be written on top of a later one.
+"""Check whether changes computed for one head of main can be written on top of a later head.
 
-Writers compute without a lock, so others may create revisions in the meantime. If those revisions changed
-only the texts and fields of other pages, and nothing that either side refers to, the order makes no
-difference and neither writer has to start again.
+Writers compute changes without a lock, so other writers may create revisions in the meantime. If those revisions
+changed only the content and fields of other pages, and nothing that either side refers to, the order makes no
+difference, and neither writer has to start again.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .states import State, list_changed, lock_branch, main_state
 from .store import BranchMoved, Changes
 
 _MOST = 500
-"""Maximum number of concurrently changed pages; if there are more, the changes are computed again."""
+"""Maximum number of concurrently changed pages. If there are more, the changes are computed again."""
 
 
 def lock_main(tx: Transaction, state: State, changes: Changes, prepared: PreparedParts) -> State:
-    """Lock the head of main until the transaction ends and return it, if ``changes`` of the earlier head
-    ``state`` also apply to it unchanged. Raises BranchMoved otherwise."""
+    """Lock the head of main until the transaction ends, and return it. Raises BranchMoved if ``changes``, which were
+    computed for the earlier head ``state``, don't apply to it unchanged."""
     lock_branch(tx, state.layers[0].branch_id)
     head = main_state(tx, state.space_id)
     if head.layers == state.layers:

@@ -1,8 +1,7 @@
 """Restricted pages of a state, and the state as one person sees it.
 
-A page's rule is part of its version, so it is merged like any field. Restoring content keeps the current
-rule. The rules of main apply to every state of the space, including revisions and change requests from
-before the rule.
+A page's rule is part of its version, so it is merged like any field. Restoring content keeps the current rule. The
+rules of main apply to every state of the space, including revisions and change requests that are older than the rule.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ from .page_versions import (
 from .states import ReaderLimits, State, main_state, revision_state
 
 Rules = Mapping[str, tuple[Rule, ...]]
-"""The rules that apply to each restricted page and to everything below it."""
+"""Rules that apply to each restricted page and to all pages under it."""
 
 
 class _ReadRules(msgspec.Struct, frozen=True):
-    """Rules of a state. ``parents``: the parents of the pages that exist, empty at the top level. ``key``: a key that
-    all states with these rules have. ``revision_id``: for main, the last revision that is known to have them."""
+    """Rules of a state. ``parents``: the parents of the pages that exist, empty at the top level. ``key``: a key shared
+    by all states with these rules. ``revision_id``: for main, the last revision that is known to have these rules."""
 
     key: str
     rules: Rules
@@ -60,8 +59,8 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: the rules of its pages, and those of main, including rules of pages that
-    were deleted there."""
+    """Return the rules that apply in a state: the rules of its pages, and the rules of main, including rules of pages
+    that were deleted in main."""
     return _find_rules(tx, state).rules
 
 
@@ -86,7 +85,8 @@ def _joined(of_main: Rules, own: Rules) -> Rules:
 
 
 def _rules_of_main(tx: Transaction, main: State) -> _ReadRules:
-    """Return the rules of main: those of the last known revision, if nothing that they depend on has changed since."""
+    """Return the rules of main. The rules of the last known revision are reused if nothing that they depend on has
+    changed since."""
     cache, (layer,) = _rules.of(tx), main.layers
     found = cache.get(main.revision_id)
     if found is None:
@@ -101,9 +101,9 @@ def _rules_of_main(tx: Transaction, main: State) -> _ReadRules:
 
 
 def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> tuple[Rules, Mapping[str, str]]:
-    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. Return them
-    with the parents of the pages that exist. ``of_main``:
-    the rules of main, which also apply to pages that only the state has or had below the same pages."""
+    """Read the rules of a state, including rules of pages that were deleted while a rule applied to them. Return the
+    rules with the parents of the existing pages. ``of_main``: the rules of main, which also apply to pages that only
+    this state has or had under the same pages."""
     ever = list_ever_restricted(tx, state)
     if not ever and not of_main:
         return {}, {}
@@ -131,7 +131,7 @@ def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> tuple[R
 
 
 def _list_below(tx: Transaction, state: State, page_ids: set[str]) -> set[str]:
-    """Return these pages and all that were ever below one of them."""
+    """Return these pages and all pages that were ever under one of them."""
     seen: set[str] = set()
     level = page_ids
     while level:
@@ -147,8 +147,8 @@ def _read(
     of_main: Rules,
     pages: Mapping[str, Page],
 ) -> tuple[Rules, dict[str, str]]:
-    """Read the rules that apply to the pages of a state: their own ones (``restricted``), and those of main. Return
-    them with the parents of these pages. ``pages``: the pages with rules of their own or of main."""
+    """Read the rules that apply to the pages of a state: the pages' own rules (``restricted``), and the rules of main.
+    Return the rules with the parents of these pages. ``pages``: the pages with rules in the state or in main."""
     rules = {id: (rule,) for id, rule in restricted.items()}
     for id in of_main.keys() & pages.keys():
         rules[id] = (*rules.get(id, ()), *of_main[id])
@@ -219,7 +219,8 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
-    """Limit a state to what the reader of ``like`` can see. Pages hidden in ``like`` are also hidden in the result."""
+    """Limit a state to the pages that the reader of ``like`` can see. Pages hidden in ``like`` are also hidden in the
+    result."""
     if like.reader is None:
         # Pages can have other parents in this state.
         limits = replace(like.limits, below=None) if like.limits is not None else None
@@ -249,8 +250,8 @@ def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
 
 
 def see_main(tx: Transaction, actor: Actor, space_id: str) -> State:
-    """Return main of a space without the pages that the caller can't see: without all restricted pages if they can't
-    see the space."""
+    """Return main of a space without the pages that the caller can't see. If the caller can't see the space, all
+    restricted pages are left out."""
     space = find_space_access(tx, actor, Can.VIEW, space_id)
     return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
 
@@ -264,7 +265,7 @@ def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> Stat
 
 
 def published(tx: Transaction, state: State) -> State:
-    """Return the state as sites show it: without restricted pages, except those whose rules let sites show them."""
+    """Return the state as sites show it: without restricted pages, except pages whose rules let sites show them."""
     found = find_rules(tx, state)
     if not found:
         return state
@@ -338,8 +339,8 @@ def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | Non
 def require_same_readers(
     tx: Transaction, main: State, after: Rules, pages: Mapping[str, Page | None]
 ) -> None:
-    """Raise Forbidden if a merge moves or restores a page to where more people see it, and the reader of main isn't an
-    administrator. ``after``: the rules that apply after the merge."""
+    """Raise Forbidden if a merge moves or restores a page to a location where more people can see it, and the reader of
+    main isn't an administrator. ``after``: the rules that apply after the merge."""
     if main.limits is None:
         return
     before = find_pages(tx, main.whole, pages)
@@ -356,8 +357,8 @@ def require_same_readers(
 
 
 class HiddenPages:
-    """Restricted pages that a person can't see in the spaces of an organization, read space by space.
-    ``see``: the function that returns a space's main version as that person sees it."""
+    """Restricted pages that a person can't see in the spaces of an organization, read space by space. ``see``: a
+    function that returns a space's main version as that person sees it."""
 
     def __init__(
         self, tx: Transaction, organization_id: str, see: Callable[[Transaction, str], State]
@@ -375,8 +376,8 @@ class HiddenPages:
         return self.main(space_id).hidden if space_id in self.spaces else frozenset()
 
     def condition(self, space: str, page: str) -> str:
-        """Return SQL that limits rows to those that aren't about a hidden page, given the names of their
-        columns: an empty text, or ``AND`` with a condition that uses the parameter ``hidden_pages``."""
+        """Return SQL that leaves out rows about hidden pages, given the names of their columns. The result is an empty
+        string, or ``AND`` with a condition that uses the parameter ``hidden_pages``."""
         if not self._pages:
             return ""
         listed = self._tx.given("hidden_pages", "space_id", "page_id")
@@ -400,7 +401,7 @@ class HiddenPages:
 
 
 def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
-    """Return the pages that the caller can't see in the spaces that they can see."""
+    """Return the pages that are hidden from the caller, in spaces that the caller can see."""
     return HiddenPages(tx, org.organization_id, lambda tx, space_id: see_main(tx, org.actor, space_id))
 
 

@@ -1,5 +1,5 @@
-"""Write revisions of main or of a change request, with all related data: texts, rows, data derived from
-main, kept block keys, and the event.
+"""Write revisions of main or of a change request, with all related data: sources, rows, data derived from main, kept
+block keys, and the event.
 
 All revisions are created with ``new_revision`` or ``first_revision``.
 """
@@ -33,7 +33,7 @@ from .versions import claim_version
 
 
 class RevisionWriter(Struct):
-    """Revision being written. ``tx``: its transaction. ``state``: the state it is based on."""
+    """Revision that is being written. ``tx``: the transaction. ``state``: the state that the revision is based on."""
 
     tx: Transaction
     state: State
@@ -58,13 +58,13 @@ def new_revision(
     *,
     if_any: bool = False,
 ) -> Iterator[RevisionWriter]:
-    """Open the transaction of the next revision of main or of a change request with the head ``state``. The
-    block checks its preconditions, writes the revision, and writes related data.
+    """Open the transaction of the next revision of main or of a change request with the head ``state``. The ``with``
+    block checks preconditions, writes the revision, and writes related data.
 
-    Large or slow work is done before the transaction; if the block fails, nothing is kept. ``texts``: the
-    sources that the changes refer to. ``keys``: the kept keys of their blocks. ``if_any``: whether to
-    create a revision only if there are changes; without changes, the result is the state itself, which must
-    still be the head. Raises BadRequest or TooLarge if the space would exceed a limit.
+    Large or slow work is done before the transaction. If the block fails, its results are discarded. ``texts``: the
+    sources that the changes refer to. ``keys``: the kept keys of their blocks. ``if_any``: whether to create a revision
+    only if there are changes; without changes, the result is the state itself, which must still be the head. Raises
+    BadRequest or TooLarge if the space would exceed a limit.
     """
     db, size = context.db, context.settings.page_size
     if if_any and not changes:
@@ -119,8 +119,8 @@ def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
 
 
 class PreparedCommit(Struct, frozen=True):
-    """Input of ``commit``. ``staged``: the changes that are already checked and written; None if there are
-    none. ``opened``: the branch from ``prepare_branch``, if it is already open."""
+    """Input of ``commit``. ``staged``: the changes that are already checked and written, if any. ``opened``: the branch
+    from ``prepare_branch``, if it is already open."""
 
     texts: Sequence[str]
     page_size: int
@@ -132,9 +132,9 @@ class PreparedCommit(Struct, frozen=True):
 def prepare_commit(
     db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
 ) -> Iterator[PreparedCommit]:
-    """Prepare the input for one ``commit`` in the ``with`` block. If there are many changes, they are
-    written beforehand, with the ``texts`` that they refer to. ``page_size``: the maximum size of a page in
-    bytes. Raises the errors of ``commit`` and ``write_before_revision``."""
+    """Prepare the input for one ``commit`` in the ``with`` block. If there are many changes, they are written before
+    the block, with the sources in ``texts`` that they refer to. ``page_size``: the maximum size of a page in bytes.
+    Raises the errors of ``commit`` and ``write_before_revision``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
@@ -149,7 +149,7 @@ def prepare_commit(
 def prepare_branch(
     db: Database, main: State, changes: Changes, texts: Sequence[str], page_size: int, author: str | None
 ) -> Iterator[PreparedCommit]:
-    """Prepare the first revision of a branch that is opened at the head of main (``open_branch``), like
+    """Prepare the first revision of a branch that is opened at the head of main (``open_branch``). Works like
     ``prepare_commit``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
@@ -210,12 +210,12 @@ def prepare_main(
     hosts: tuple[str, ...],
     page_size: int,
 ) -> Iterator[PreparedParts]:
-    """Provide the input for one ``revise_main`` in the block: the data derived from main. The data is
-    computed before the transaction and, if there is a lot of it, also written before it, like the changes.
+    """Provide the input for one ``revise_main`` call in the ``with`` block: the data derived from main. The data is
+    computed before the transaction. A large amount of data is also written before the transaction, like the changes.
 
-    The sources ``texts`` that the changes refer to are stored first; nothing refers to them before the revision
-    does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size``: the maximum size of
-    a page in bytes. Raises BadRequest or TooLarge if the space would exceed a limit.
+    The sources in ``texts``, which the changes refer to, are stored first. ``hosts``: the hosts of this server
+    (``core.links.app_hosts``). ``page_size``: the maximum size of a page in bytes. Raises BadRequest or TooLarge if the
+    space would exceed a limit.
     """
     store_bodies(db, texts)
     with db.read() as tx:

@@ -18,8 +18,8 @@ from .store import Changes, Staged, insert_rows, list_replaced
 from .versions import begin_version, end_earlier, end_version, lock_version
 
 MOST_AT_ONCE = 10_000
-"""Maximum number of rows that a revision writes in its own transaction; if there are more, they are written
-beforehand."""
+"""Maximum number of rows that a revision writes in its own transaction. If there are more, they are written before that
+transaction."""
 BATCH = 2_000
 """Number of rows per transaction when writing before a revision. Writing them takes about a tenth of a
 second."""
@@ -31,7 +31,7 @@ Write = Callable[[Transaction, Staged], None]
 def write_before_revision(
     db: Database, state: State, changes: Changes, more: Iterable[Write]
 ) -> Iterator[Staged]:
-    """Write the rows of ``changes`` of the state's upper branch, and then ``more``, in separate transactions.
+    """Write the rows of ``changes`` to the state's upper branch, and then call ``more``, in separate transactions.
 
     The rows become active once the block has claimed the version (``claim_version``); if the block fails, no
     active rows remain. Call this outside any transaction. Raises BranchMoved if a writer that started later
@@ -70,9 +70,9 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``: the
-    sequence below which to remove rows; by default, all of them. These rows then no longer prevent the
-    removal of the texts and files that they refer to."""
+    """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``: remove only
+    rows with a lower sequence; by default, all. These rows then no longer prevent the removal of the Markdown sources
+    and files that they refer to."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
             with db.read() as tx:

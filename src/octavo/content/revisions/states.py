@@ -4,8 +4,8 @@ A ``State`` identifies one immutable state as a stack of layers, each a branch a
 has one layer; a change request has two: its own branch, and main at the revision it is based on. Reads
 search the stack, starting at the top.
 
-Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that
-is being written (``staging.py``) or that a process failed to finish.
+Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that is being
+written (``staging.py``) or that a process didn't finish.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ class Layer(Struct, frozen=True):
 
 
 class ReaderLimits(Struct, frozen=True):
-    """Limits on what a person can see and do in a state with restricted pages. ``hidden``: the pages that
-    they can't see. ``read_only``: the pages that they can see but not edit; ``silent``: those that they
-    can't comment on either. ``rules``: the rules that apply to each restricted page. ``key``: a key of the
-    hidden pages, for caches. ``below``: the hidden pages by parent, if the parents are known; the parent of
-    pages at the top level is empty."""
+    """Limits on a person's access to a state with restricted pages. ``hidden``: the pages that the person can't see.
+    ``read_only``: the pages that the person can see but not edit. ``silent``: the pages that the person can't comment
+    on either. ``rules``: the rules that apply to each restricted page. ``key``: a key of the hidden pages, for caches.
+    ``below``: the hidden pages by parent, if the parents are known; the parent of pages at the top level is empty."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
@@ -44,7 +43,7 @@ class ReaderLimits(Struct, frozen=True):
     below: Mapping[str, tuple[str, ...]] | None = None
 
     def within(self, parents: Mapping[str, str]) -> ReaderLimits:
-        """Return these limits with the parents of the pages that exist."""
+        """Return these limits, with the parents of the existing pages."""
         below: dict[str, list[str]] = {}
         for id in self.hidden & parents.keys():
             below.setdefault(parents[id], []).append(id)
@@ -62,9 +61,9 @@ class ReaderLimits(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the
-    limits of the person who reads it; None for the whole state. Functions that read pages don't return
-    hidden ones. ``reader``: that person; None if the state is for code that runs on behalf of everyone."""
+    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the limits of the
+    person who reads it; None for the whole state. Functions that read pages don't return hidden pages. ``reader``: the
+    person who reads it; None if the state is for code that runs on behalf of everyone."""
 
     space_id: str
     revision_id: str
@@ -77,7 +76,8 @@ class State(Struct, frozen=True):
         return self.limits.hidden if self.limits is not None else frozenset()
 
     def hidden_below(self, parents: Iterable[str]) -> Iterable[str]:
-        """Return at least the hidden pages that have one of these parents (empty: the top level)."""
+        """Return the hidden pages that have one of these parents (empty: the top level). The result can contain other
+        hidden pages."""
         if self.limits is None or self.limits.below is None:
             return self.hidden
         return [id for parent in parents for id in self.limits.below.get(parent, ())]
@@ -89,7 +89,7 @@ class State(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return a cache key for what the state's readers see."""
+        """Return a cache key for the content that the state's reader can see."""
         return f"{self.revision_id}-{self.limits.key}" if self.limits is not None else self.revision_id
 
 
@@ -149,14 +149,14 @@ class TouchedIds(Struct, frozen=True):
 
 
 def list_branch_content(tx: Transaction, layer: Layer) -> TouchedIds:
-    """Return the IDs of everything for which the upper branch of a change request has rows."""
+    """Return the IDs of the pages and items for which the upper branch of a change request has rows."""
     return _list_touched(
         tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence
     )
 
 
 def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
-    """Return the IDs of everything that a branch changed or deleted after a sequence, up to the sequence of
+    """Return the IDs of the pages and items that a branch changed or deleted after a sequence, up to the sequence of
     the layer."""
     new = _list_touched(
         tx, "from_seq > :after AND from_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
@@ -168,8 +168,8 @@ def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
 
 
 def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
-    """Return the pages (as ``page``) and items (by kind) that a branch has or deleted, by ID, each with the
-    last sequence in which it changed, up to the sequence of the layer."""
+    """Return the pages (as ``page``) and items (by kind) that a branch contains or deleted, by ID. Each has the last
+    sequence in which it changed, up to the sequence of the layer."""
     at = "max(CASE WHEN to_seq <= :seq THEN to_seq ELSE from_seq END)"
     where = "branch_id = :branch AND from_seq <= :seq"
     given = {"branch": layer.branch_id, "seq": layer.sequence}

@@ -55,8 +55,8 @@ def delete_branch(tx: Transaction, branch_id: str) -> None:
 
 
 def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
-    """Record the Git commit that was created from a revision, which is known only afterward. A revision that was
-    created from a commit keeps that commit."""
+    """Record the Git commit that was created from a revision. A revision that was created from a commit keeps that
+    commit."""
     tx.run(
         "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
         git=msgspec.json.encode(git).decode(),
@@ -65,7 +65,7 @@ def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, objec
 
 
 class Changes(Struct):
-    """Changes in a revision: the new state of each page and item; None for deleted ones."""
+    """Changes in a revision: the new version of each page and item; None for deleted pages and items."""
 
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
@@ -80,8 +80,8 @@ class Changes(Struct):
 class Staged(Struct, frozen=True):
     """Revision whose rows are written before it is created.
 
-    ``sequence``: the sequence of the rows, far beyond the head of the branch. ``version``: the version of the
-    derived data. ``pages`` and ``items``: the IDs of the pages and items that they replace (``json_list``).
+    ``sequence``: the sequence of the rows, far beyond the head of the branch. ``version``: the version of the derived
+    data. ``pages`` and ``items``: the IDs of the pages and items whose rows are replaced (``json_list``).
     """
 
     version: int
@@ -100,7 +100,7 @@ def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str,
 
 
 def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
-    """End the validity of the current rows. The plus signs have the same purpose as in ``VALID``."""
+    """End the validity of the current rows. For the plus signs in the SQL, see ``VALID``."""
     tx.run(
         f"""UPDATE {table} SET to_seq = :seq
             WHERE branch_id = :branch AND {column} {tx.among("ids")}
@@ -112,8 +112,8 @@ def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequ
 
 
 def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes, *, hides: bool) -> None:
-    """Insert rows for the changes, valid from a sequence. ``hides``: whether the branch is on top of
-    another one, so that deletions require rows that hide lower rows. Main has no rows for deletions."""
+    """Insert rows for the changes, valid from a sequence. ``hides``: whether the branch is on top of another branch, so
+    that deletions require rows that hide lower rows. Main has no rows for deletions."""
     moment = now()
     tx.run_many(
         """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
@@ -170,11 +170,10 @@ def commit(
 ) -> State:
     """Create the next revision of the state's upper branch. Raises BranchMoved unless the state is its head.
 
-    ``agent``: the agent that the author used. ``staged``: the rows of these changes, if they are already
-    written. ``base_sequence``: the newer state of main to base a change request on. ``parents``: parents in
-    addition to the previous revision. ``continues``: the previous revision and the start of the consecutive
-    saves to continue, if that revision is still the previous one. Only changed rows are written, regardless
-    of the size of the space.
+    ``agent``: the agent that the author used. ``staged``: the rows of these changes, if they are already written.
+    ``base_sequence``: the newer state of main to base a change request on. ``parents``: parents in addition to the
+    previous revision. ``continues``: the previous revision and the start of the consecutive saves to continue, if no
+    other revision was created in the meantime. Only changed rows are written, regardless of the size of the space.
     """
     branch, head = state.layers[0].branch_id, state.layers[0].sequence
     sequence = staged.sequence if staged else head + 1

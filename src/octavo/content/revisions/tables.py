@@ -22,8 +22,7 @@ _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
 _COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (
     SELECT id FROM spaces WHERE organization_id = :org))
   AND from_seq <= (SELECT b.sequence FROM branches b WHERE b.id = branch_id)"""
-"""SQL condition for active rows. Rows beyond the head of their branch belong to a space but aren't exported
-with an organization."""
+"""SQL condition for active rows. Rows beyond the head of their branch aren't exported with an organization."""
 
 declare(
     Table(
@@ -78,8 +77,8 @@ declare(
 
 
 def purge_node_keys(tx: Transaction, space_id: str) -> None:
-    """Delete the kept keys of nodes that no other space has. A duplicate has the same pages with the same
-    texts, and so uses the same keys."""
+    """Delete the kept keys of nodes that no other space has. A duplicate of a space has the same pages with the same
+    content, so it uses the same keys."""
     branches = "(SELECT id FROM branches WHERE space_id = :space)"
     for kept, table, owner, body in (
         ("node_keys", "page_versions", "page_id", "body"),

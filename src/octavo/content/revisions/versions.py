@@ -1,11 +1,10 @@
-"""Versions of data that is written before the revision that it belongs to.
+"""Versions of data that is written before its revision.
 
-The rows of a large revision, and the data derived with it, are written in short transactions beforehand and
-become active only once the revision is created. Pages and items have a sequence far beyond the head of
-their branch; it then becomes the new head. Derived data has a version, initially 0. A large revision writes
-the rows of many owners (pages and reusable content) alongside the current ones, under a new version, and
-switches these owners to it. Later edits write under the current version. Inactive rows are invisible, and a
-job removes them.
+The rows of a large revision, and the data derived with it, are written in short transactions before the revision, and
+become active only when the revision is created. Pages and items have a sequence far beyond the head of their branch.
+That sequence then becomes the new head. Derived data has a version, initially 0. A large revision writes the rows of
+many owners (pages and reusable content) alongside the current rows, under a new version, and switches these owners to
+it. Later edits write under the current version. Inactive rows are invisible, and a job removes them.
 """
 
 from __future__ import annotations
@@ -80,8 +79,8 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
 
 
 def lock_version(tx: Transaction, staged: Staged) -> None:
-    """Lock a version so that it can't be ended while this transaction writes under it. Raises BranchMoved
-    if it has ended."""
+    """Lock a version so that it can't end while this transaction writes under it. Raises BranchMoved if it has
+    ended."""
     lock_branch(tx, staged.branch_id)
     if not tx.one(
         f"SELECT 1 FROM staged_versions WHERE version = :version{tx.for_update}", version=staged.version
@@ -106,7 +105,7 @@ def end_version(tx: Transaction, space_id: str, staged: Staged) -> bool:
 
 
 def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
-    """End the versions of the branch that began before this one: their rows would become active if the head
+    """End the versions of the branch that began before this version, because their rows would become active if the head
     moved beyond them."""
     if tx.run(
         "DELETE FROM staged_versions WHERE branch_id = :branch AND sequence < :sequence",
@@ -117,8 +116,8 @@ def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
 
 
 def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None) -> None:
-    """Discard all versions of a space that are being written, or only those begun by ``begun_before``. If any
-    remain, a later check discards them in case their processes crashed."""
+    """Discard all versions of a space that are being written, or only versions that began no later than
+    ``begun_before``. If any remain, a later check discards them in case their processes crashed."""
     ended = tx.run(
         "DELETE FROM staged_versions WHERE space_id = :space AND began_at <= :before",
         space=space_id,

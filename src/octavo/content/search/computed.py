@@ -1,4 +1,4 @@
-"""Index long texts and derived pages in background jobs, so that people who edit a long text don't wait for the index.
+"""Index long pages and derived pages in background jobs, so that people who edit a long page don't wait for the index.
 
 Derived pages are computed pages and pages with blocks that show an API operation. They change without a revision, so
 they are indexed again after related revisions and whenever their sources may have changed.
@@ -47,11 +47,11 @@ from .indexing import INDEXED, PreparedIndex, batches, cut_page, page_text, text
 from .store import IndexedPage, SourceHashes
 
 _AT_ONCE = 50
-"""Number of derived pages that are computed in one read and written in one transaction."""
+"""Number of derived pages that are computed and written in one transaction each."""
 _PART = 500
 """Number of derived pages to compute in one run of the job."""
 _WAIT = 2_000
-"""Delay in milliseconds before a long text is indexed, so that consecutive saves are indexed once."""
+"""Delay in milliseconds before a long page is indexed, so that consecutive saves are indexed once."""
 
 
 def enqueue_indexing(tx: Transaction, space_id: str) -> None:
@@ -71,7 +71,7 @@ def apply(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
 
 
 def switch(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
-    """Enqueue the remaining jobs after the pages themselves were indexed."""
+    """Enqueue the remaining jobs after ordinary pages were indexed."""
     if prepared.later or ((prepared.gone or prepared.long) and store.has_computed(tx, space_id)):
         enqueue_indexing(tx, space_id)
     if prepared.long:
@@ -94,7 +94,7 @@ def _enqueue_long_pages(tx: Transaction, space_id: str) -> None:
 
 @jobs.job("indexLongPages", bound=None, seconds=600)
 def index_long_pages(context: Context, space_id: str) -> None:
-    """Index the current texts of the pending pages of main."""
+    """Index the current text of the pending pages of main."""
     with context.db.read() as tx:
         try:
             branch_id = main_state(tx, space_id).layers[0].branch_id
@@ -184,9 +184,9 @@ def _index_derived(
     drawn: Mapping[str, Page],
     known: Mapping[str, tuple[bool, SourceHashes]],
 ) -> bool:
-    """Compute pages and index those whose text changed. ``drawn``: the pages with rendered blocks. ``known``:
-    the state of the pages in the index. Return False if another run or a revision changed a page first; such
-    pages are left unchanged."""
+    """Compute pages and index those whose text changed. ``drawn``: the pages with rendered blocks. ``known``: the state
+    of the pages in the index. Return False if another run or a revision changed one of the pages first. Those pages are
+    left unchanged."""
     texts, same = PreparedIndex(), dict[str, SourceHashes]()
     with context.db.read() as tx:
         reading = _MainReader(context, tx, space_id)
@@ -248,7 +248,7 @@ class _MainReader:
         self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), NobodyViewer())
 
     def hash_of(self, page: Page, draws: bool) -> str:
-        """Return a hash of everything that a page is derived from, including the version of Octavo."""
+        """Return a hash of all data that a page is derived from, including the version of Octavo."""
         if draws:
             drawn = list_drawn(self._drawing(page), read_source(self._tx, page.body))
             made_of: object = (drawn, list_rendering_states(self._tx, self._asker, drawn))

@@ -1,4 +1,4 @@
-"""Search in previews. Pages that differ from main aren't indexed, so their texts are read directly."""
+"""Search in previews. Pages that are different from main aren't indexed, so their text is read directly."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from .store import SectionMatch, Term
 from .tokens import fold, words
 
 _READ = 200
-"""Maximum number of pages whose texts are split into sections per search; this is more than are ever
-displayed."""
+"""Maximum number of pages to split into sections per search. This is more than a result list ever shows."""
 _WEIGHTS = (10.0, 5.0, 1.0)
 """Weights of a term in a title, a heading, and the text."""
 _BEGINNING = 4
@@ -27,7 +26,7 @@ _BEGINNING = 4
 
 
 class SearchedDraft(Struct, frozen=True):
-    """State other than main, with the IDs of pages that differ from main."""
+    """State other than main, with the IDs of pages that are different from main."""
 
     state: State
     pages: frozenset[str]
@@ -43,8 +42,8 @@ class DraftSection(Struct, frozen=True):
 
 
 def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
-    """Return a state with the pages that differ from main, including pages that have changed in main since
-    then; None for main itself."""
+    """Return a state with the IDs of pages that are different from main, including pages that have changed in main
+    since the state was created; None for main itself."""
     main = main_state(tx, state.space_id)
     if state.revision_id == main.revision_id:
         return None
@@ -58,8 +57,8 @@ def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
 
 
 def match_draft(tx: Transaction, draft: SearchedDraft, terms: Sequence[Term]) -> list[DraftSection]:
-    """Return the sections of the draft's pages that contain any of the terms. Their IDs are negative,
-    unlike those of indexed sections."""
+    """Return the sections of the draft's pages that contain any of the terms. Their IDs are negative, unlike the IDs of
+    indexed sections."""
     begun = {word[:_BEGINNING] for term in terms for row in term.every() for word in map(stem, row)}
     matched: list[DraftSection] = []
     read = 0

@@ -1,8 +1,7 @@
-"""Function words, which phrase a query as a question but don't describe its subject. They have no weight in
-a query.
+"""Function words, such as "how" and "the". They don't describe the subject of a query, so they have no weight in it.
 
-Function words of languages other than English count only if a query has two of the same language: a single
-one could also be a word in another language ("man page", "die").
+Function words of languages other than English count only if a query has two of the same language, because a single one
+could also be a word in another language ("man page", "die").
 """
 
 from __future__ import annotations
@@ -58,5 +57,5 @@ def function_words(words: Iterable[str]) -> frozenset[str]:
 
 
 def split_question(run: str) -> list[str]:
-    """Split a run of Chinese or Japanese at the words that only make it a question."""
+    """Split a run of Chinese or Japanese text at the words that only turn it into a question."""
     return [part for part in _ASKING.split(run) if part] or [run]

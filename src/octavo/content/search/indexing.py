@@ -1,7 +1,7 @@
 """Index maintenance: every revision of main indexes the pages it changed.
 
-Texts are split into sections and words before the transaction of the revision starts, and are kept in a spool
-on disk, so that neither the write lock nor memory use grows with the amount of text.
+Text is split into sections and words before the transaction of the revision starts, and is kept in a spool on disk.
+This way, neither the duration of the write lock nor memory use grows with the amount of text.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from .store import IndexedPage, SectionText
 _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
-"""Maximum number of characters to index per section; longer sections are data tables rather than text."""
+"""Maximum number of characters to index per section. Longer sections are usually data tables."""
 _LONG = 8_000
-"""Size in bytes above which a text is indexed by a job instead of the revision that changes it, because
-editors save every few seconds."""
+"""Size in bytes above which a page is indexed by a job instead of by the revision that changes it, because editors save
+every few seconds."""
 _MAX_SECTIONS = 2_000
-"""Maximum number of sections per page; in longer pages, adjacent sections are merged."""
+"""Maximum number of sections per page. If there are more, adjacent sections are merged."""
 _MAX_TITLE = 500
 """Maximum number of characters to index per title, because titles are repeated in every section."""
 _MAX_CONDITIONS = 2_000
@@ -79,8 +79,8 @@ class PreparedIndex:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
-    """Read and split the texts of changed pages. A full update also indexes long texts of pages that are
-    already indexed, instead of leaving them to a job."""
+    """Read and split the text of changed pages. A full update also indexes long pages that are already indexed, instead
+    of leaving them to a job."""
     state, changes, _, from_scratch, whole = update
     prepared = PreparedIndex()
     if not (from_scratch or whole):
@@ -104,7 +104,7 @@ def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
 
 
 def _list_long(tx: Transaction, space_id: str, changes: Changes) -> list[str]:
-    """Return the pages that are already indexed and now have a long text."""
+    """Return the long pages that are already indexed."""
     bodies = {
         page_id: page.body
         for page_id, page in changes.pages.items()
@@ -156,8 +156,8 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
 def page_text(
     tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
 ) -> IndexedPage:
-    """Return a page with this text as it is written to the index. ``draws``: whether it has blocks rendered from other
-    data."""
+    """Return a page with this text in the form that is written to the index. ``draws``: whether it has blocks rendered
+    from other data."""
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 
@@ -193,8 +193,8 @@ def cut_page(page: Page, document: Document) -> list[SectionText]:
 
 
 def _merge_sections(parts: list[Section]) -> list[Section]:
-    """Return at most ``_MAX_SECTIONS`` sections by merging adjacent ones. A merged section is found only if
-    the conditions of all its parts are met."""
+    """Return at most ``_MAX_SECTIONS`` sections by merging adjacent sections. A merged section is found only if the
+    conditions of all its parts are met."""
     together = -(-len(parts) // _MAX_SECTIONS)
     if together < 2:
         return parts
@@ -220,8 +220,8 @@ def is_still_true(
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compare the numbers of indexed pages, sections, and words with those of main. Return a message about
-    the first difference."""
+    """Compare the numbers of indexed pages, sections, and words with the numbers in main. Return a message about the
+    first difference."""
     wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
     wanted += len(store.list_computed(tx, space_id))
     there = store.measure(tx, space_id)
@@ -236,8 +236,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
-    """Remove pages from the index. Their words are counted again along with the replacement pages, even if
-    the words are the same, because after a transfer the words belong to another organization."""
+    """Remove pages from the index. Their words are counted again together with the words of the replacement pages, even
+    if the words are the same, because after a transfer they belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 

@@ -38,7 +38,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 Trace = Callable[[str, Sequence[str]], dict[str, list[Page]]]
-"""Function that returns those pages that exist in a space, by ID, each preceded by its ancestors."""
+"""Function that returns the existing pages of a space, by ID, each preceded by its ancestors."""
 
 _PAGES_OF_SPACE = 10
 """Maximum number of pages shown per space when several spaces are searched."""
@@ -102,9 +102,9 @@ def search_spaces(
     trace: Trace | None = None,
     draft: SearchedDraft | None = None,
 ) -> SearchListing[SearchSpace]:
-    """Search these spaces and return those with matching pages, best first, each with its best pages.
-    ``sees`` and ``trace``: the functions that restrict results for callers who can't see everything.
-    ``draft``: the state that one of the spaces shows instead of main."""
+    """Search these spaces and return the spaces with matching pages, best first, each with its best pages. ``sees`` and
+    ``trace``: functions that restrict results for callers who can't see all content. ``draft``: the state that one of
+    the spaces shows instead of main."""
     start, end = _result_range(query)
     found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees, draft=draft)
     if sees is not sees_everything:
@@ -130,13 +130,14 @@ def search_spaces(
 
 
 def _without_estimate(found: Results, count: int) -> Results:
-    """If the count is a lower bound, limit it to the results that were read, because an estimate would
-    include hidden results."""
+    """If the count is a lower bound, limit the count to the results that were read, because an estimate would include
+    hidden results."""
     return found if found.is_exact else Results(found.hits, count, False)
 
 
 def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
-    """Return a predicate for matches: whether the caller can see the page and, if a tag is given, the page has it."""
+    """Return a predicate for matches: whether the caller can see the page and, if a tag is given, whether the page has
+    that tag."""
     hidden = hidden_from(tx, org)
     if tag is None and not hidden:
         return sees_everything
@@ -174,7 +175,7 @@ def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
 def _present_pages(
     to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets. Their pages are read together. ``ranks``: the positions of the hits among
+    """Present hits with snippets. The pages of all hits are read together. ``ranks``: the positions of the hits among
     all hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
     hits = list(ranks)
     by_space: dict[str, list[str]] = {}
@@ -256,7 +257,7 @@ def _present_page(to: Recipient, hit: PageHit, rank: int, chain: Sequence[Page])
 
 
 def _result_range(query: SearchQuery) -> tuple[int, int]:
-    """Return the range of results to read, one more than requested.
+    """Return the range of results to read. It includes one more result than requested.
 
     Results are ranked again for every call; the page token is the number of results already returned.
     """

@@ -1,18 +1,17 @@
 """Find the best pages for a query.
 
-The query is first matched with all words, in any form. Words that don't occur at all are corrected by one
-typing error. Only if that finds too few pages are pages with any one of the words included. The engine's
-results are scored again, in the same way on both engines: titles and headings that equal the query come
-first. Snippets are created only for results that are shown.
+At first, pages must contain all words of the query, in any form. Words that don't occur at all are corrected by one
+typing error. Pages with only some of the words are included only if there are too few results otherwise. The engine's
+results are scored again, in the same way for both engines: titles and headings that equal the query come first.
+Snippets are created only for results that are shown.
 
-The engine returns matches in windows of sections: highest scores first, or ordered by ID if it has no
-scores and for partial matches. Each window is ranked separately, and the next one is read only if there are
-too few pages so far. If there are more matches than one window holds, titles and headings come first,
-followed for partial matches by the sections that contain most of the words.
+The engine returns matches in windows of sections, highest scores first. Partial matches, and matches from an engine
+without scores, are ordered by ID. Each window is ranked separately, and the next window is read only if there are too
+few pages so far. If there are more matches than fit in a window, titles and headings come first; for partial matches,
+the sections that contain most of the words come next.
 
-Words that occur on very many pages are never used for ranking, so that the list of all their positions
-doesn't have to be read. If all words are frequent, windows are small and go through one space after
-another.
+Words that occur on very many pages are never used for ranking, because the list of all their positions would have to be
+read. If all words are frequent, windows are small and cover one space after another.
 """
 
 from __future__ import annotations
@@ -47,19 +46,18 @@ from .tokens import (
 )
 
 _WINDOW = 1000
-"""Number of sections ranked together; if the engine scores sections, they are the ones with the highest
-scores."""
+"""Number of sections ranked together. If the engine scores sections, these have the highest scores."""
 _PER_RESULT = 8
 """Number of sections in the first window per requested result. The sections with the highest engine scores
 come first."""
 _SMALL_WINDOW = 60
-"""Number of sections ranked together for queries with only frequent words, whose ranking means little."""
+"""Number of sections ranked together for queries with only frequent words, for which ranking matters little."""
 _FILLED = 60
 """Number of sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Number of spaces searched together for frequent words."""
 MAX_COUNT = 1000
-"""Maximum number of results to count exactly; beyond it, only those that were read are counted."""
+"""Maximum number of results to count exactly. If there are more, only results that were read are counted."""
 _MOST = 30
 """If there are more matches than fit in a window: the number of sections to read that contain most of the
 query, and of sections whose titles and headings contain any part of it."""
@@ -72,8 +70,8 @@ _MIN_TYPO = 4
 _MIN_BEGUN = 3
 _MAX_REWRITES = 8
 _MOST_SPELLINGS = 40_000
-"""Maximum number of spellings that are looked up for one query, in all searched spaces together, for words
-that don't occur as typed. A long word has thousands of spellings. Words beyond this limit aren't corrected."""
+"""Maximum number of spellings to look up for the misspelled words of one query, in all searched spaces together. A long
+word has thousands of spellings. Words beyond this limit aren't corrected."""
 _SPELLINGS_A_LETTER = 74
 """Approximate number of spellings per letter of a word (``one_edit_away``)."""
 MAX_SEARCH = 512
@@ -82,7 +80,7 @@ MAX_TERMS = 32
 """Maximum number of words and phrases in a query."""
 _SNIPPET = 180
 _LONGEST = 200
-"""Number of characters read after a snippet, so that no token is cut off."""
+"""Number of characters to read after a snippet, so that no token is truncated."""
 _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000
@@ -90,8 +88,8 @@ _BUDGET = 2000
 """Maximum total number of pages that contain the words used for partial matches; the rarest words are used
 first."""
 _FREQUENT_SHARE = 0.05
-"""Minimum expected share of pages that contain all frequent words of a query for sections to be read in order
-instead of looked up in the index."""
+"""If at least this share of pages is expected to contain all frequent words of a query, sections are read in order
+instead of being looked up in the index."""
 _SUGGESTED = 12
 _COMPLETED = 20
 """Number of completions that are looked up for a prefix with many completions."""
@@ -191,7 +189,7 @@ def read_query(text: str) -> Query:
 
 
 def _read_chunk(chunk: str) -> list[Term]:
-    """Return the terms of a part of the query without spaces."""
+    """Return the terms in a part of the query that contains no spaces."""
     cut = tokens(chunk)
     if not any(map(is_cjk, cut)):
         found = tuple(words(chunk))
@@ -223,11 +221,11 @@ class _Vocabulary:
         self._pages = store.pages_containing(tx, scope, ["", *words])
         self._beginnings: dict[str, store.PrefixMatches] = {}
         self.near: dict[str, tuple[str, ...]] = {}
-        """Known words that are one typing error away from each word that was looked up so far."""
+        """Known words that are one typing error away from each word looked up so far."""
         self._spellings = _MOST_SPELLINGS // max(1, len(scope.space_ids or scope.keys))
 
     def affordable(self, words: Iterable[str]) -> Iterator[str]:
-        """Yield the words, in order, whose spellings can still be looked up."""
+        """Yield the words whose spellings can be looked up within the limit, in order."""
         for word in words:
             spellings = _SPELLINGS_A_LETTER * len(word)
             if spellings <= self._spellings:
@@ -255,7 +253,7 @@ class _Vocabulary:
         return self._beginnings[prefix]
 
     def forms(self, words: set[str]) -> list[str]:
-        """Return these words and known words with the same stems, most pages first."""
+        """Return these words and known words with the same stems, most frequent first."""
         found = {word: self.pages(word) for word in words}
         for word in words:
             others = self.beginning(stem(word)).words
@@ -275,7 +273,7 @@ class _Vocabulary:
         return found
 
     def marked(self, terms: Sequence[Term]) -> list[Term]:
-        """Mark the frequent terms. Prefixes with too many completions keep only the most common ones."""
+        """Mark the frequent terms. Prefixes with too many completions keep only the most common completions."""
         return [self._mark(term) for term in terms]
 
     def _mark(self, term: Term) -> Term:
@@ -293,9 +291,8 @@ class _Vocabulary:
 def _find_corrections(
     tx: Transaction, vocabulary: _Vocabulary, words: Iterable[str], sees: Sees
 ) -> dict[str, tuple[str, ...]]:
-    """For each word, return the known words that are one typing error away from it or from a word that it
-    may be a form of, most likely first. Words that occur only in sections that ``sees`` rejects are treated
-    as unknown."""
+    """For each word, return the known words that are one typing error away from the word or from one of its possible
+    base forms, most likely first. Words that occur only in sections that ``sees`` rejects are treated as unknown."""
     long = (word for word in words if len(word) >= _MIN_TYPO)
     found = _find_near(
         tx, vocabulary, {word: one_edit_away(word) for word in vocabulary.affordable(long)}, sees
@@ -315,7 +312,7 @@ def _find_corrections(
 def _find_near(
     tx: Transaction, vocabulary: _Vocabulary, tried: Mapping[str, set[str]], sees: Sees
 ) -> dict[str, tuple[str, ...]]:
-    """For each word, return the visible ones among its possible corrections, most likely first."""
+    """For each word, return the possible corrections that are visible to the caller, most likely first."""
     known = vocabulary.known(set().union(*tried.values()))
 
     def likely(word: str, every: set[str]) -> tuple[str, ...]:
@@ -358,15 +355,15 @@ def _with_completions(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Te
 
 
 def _without_ubiquitous(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
-    """Return the terms without words that occur nearly everywhere: they cost the most and are the least
+    """Return the terms without words that occur nearly everywhere, because these cost the most and are the least
     significant."""
     most = max(_MANY_PAGES, _EVERYWHERE * vocabulary.every)
     return [term for term in terms if not (term.word and vocabulary.count(term) > most)] or list(terms)
 
 
 def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
-    """Return the terms to use for partial matches, omitting those that occur on many pages unless all of
-    them do. Phrases that weren't quoted count as single words."""
+    """Return the terms to use for partial matches. Terms that occur on many pages are omitted unless all terms do.
+    Unquoted phrases count as single words."""
     loose: list[Term] = []
     for term in terms:
         if term.word or term.quoted:
@@ -388,7 +385,7 @@ met."""
 
 
 def sees_everything(found: SectionMatch) -> bool:
-    """Return True, because members of a space can see everything in it."""
+    """Return True, because members of a space can see all of its content."""
     return True
 
 
@@ -517,9 +514,9 @@ def search_pages(
     draft: SearchedDraft | None = None,
     counts: bool = True,
 ) -> Results:
-    """Search these spaces and return the best pages, without snippets (see ``with_snippets``). ``wanted``:
-    the minimum number of pages to return, if there are that many; with ``by_space``, the minimum number of
-    spaces with matching pages. ``counts``: whether to also count the results that aren't read.
+    """Search these spaces and return the best pages, without snippets (see ``with_snippets``). ``wanted``: the number
+    of pages to return if there are enough; with ``by_space``, the number of spaces with matching pages. More pages may
+    be returned. ``counts``: whether to also count results that aren't read.
 
     The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they
     didn't exist, except in inexact counts. ``draft``: the state that one of the spaces shows instead of
@@ -539,7 +536,7 @@ def search_pages(
 
 
 def _search_draft(tx: Transaction, draft: SearchedDraft, query: Query, sees: Sees) -> list[PageHit]:
-    """Return matching pages that differ in a draft, ranked like the pages of main in ``_search_main``."""
+    """Return matching pages that a draft changes, ranked like the pages of main in ``_search_main``."""
     matched = [one for one in match_draft(tx, draft, query.terms) if sees(one.found)]
     if not matched:
         return []
@@ -688,7 +685,7 @@ class _Gathered:
         return len(self._spaces if self._by_space else self._pages)
 
     def add(self, scored: _Scored) -> None:
-        """Add the pages of a window after those of previous windows."""
+        """Add the pages of a window after the pages of previous windows."""
         rows = [
             (score + self._worth(row), row)
             for score, row in scored.values()
@@ -766,7 +763,7 @@ def _best_first(scored: tuple[float, SectionMatch]) -> tuple[float, str, int]:
 
 
 def _contains_name(name: str, text: str) -> bool:
-    """Return whether a name occurs in a text, other than as part of a longer word."""
+    """Return whether a name occurs in a passage, but not as part of a longer word."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
@@ -777,7 +774,7 @@ def _contains_name(name: str, text: str) -> bool:
 
 
 class _TermReading(Struct, frozen=True):
-    """One way to read a term: words in sequence, their weight, and whether the last word is a prefix."""
+    """One interpretation of a term: words in sequence, their weight, and whether the last word is a prefix."""
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
@@ -788,7 +785,7 @@ class _TermReading(Struct, frozen=True):
 def _likeness(
     meant: Sequence[Sequence[_TermReading]], wanted: WantedWords, ignored: frozenset[str], text: str
 ) -> float:
-    """Return the similarity of a text to the query: 1 if they are equal, and less for additional and missing
+    """Return the similarity of a passage to the query: 1 if they are equal, and less for additional and missing
     words."""
     cut = tokens(text)
     every = [token for token in cut if token.lower() not in ignored] or cut
@@ -829,7 +826,7 @@ def _part_named(token: str, forms: frozenset[str], matched: set[str]) -> float:
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
-    """Add snippets to the hits to show. Pages whose current text isn't indexed yet don't get any, because a
+    """Add snippets to the hits to show. Pages whose current text isn't indexed yet don't get snippets, because a
     passage may just have been removed."""
     waiting = store.find_waiting(tx, [hit.page_id for hit in hits])
     hits = [
@@ -883,8 +880,8 @@ def snippet(body: str, marked: WordMarker) -> tuple[SnippetPart, ...]:
 def suggest(
     tx: Transaction, space_ids: Sequence[str], text: str, limit: int = 3, sees: Sees = sees_everything
 ) -> list[str]:
-    """Return words similar to the query that occur in visible sections, as suggestions when the search found
-    nothing."""
+    """Return suggestions for a search without results: words in visible sections that are similar to words in the
+    query."""
     vocabulary = _Vocabulary(tx, store.open_scope(tx, space_ids), [])
     found: dict[str, int] = {}
     long = (word for word in dict.fromkeys(words(text)) if len(word) >= _MIN_TYPO - 1)

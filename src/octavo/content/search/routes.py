@@ -50,8 +50,8 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
 def search_as_user(
     call: Call, space: SpaceAccess, user_id: str, query: SearchQuery
 ) -> SearchListing[SearchPage]:
-    """Search the pages of a space that another person can see. Returns the same results and count as that
-    person gets."""
+    """Search the pages of a space that another person can see. The results and the count are the same as for that
+    person."""
     with call.db.read() as tx:
         return presenting.search_space(tx, call, other_space_access(tx, space, user_id), query)
 
@@ -65,8 +65,8 @@ def search_as_user(
     yields=("content:read",),
 )
 def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) -> SearchListing[SearchSpace]:
-    """Search the spaces of an organization that the caller can see. Returns spaces with matching pages, best
-    first, each with its ten best pages; search the space to get all of them.
+    """Search the spaces of an organization that the caller can see. Returns spaces with matching pages, best first,
+    each with its ten best pages; search a space to get all of its pages.
 
     Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there are more,
     if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
@@ -101,5 +101,5 @@ def search_change(call: Call, draft: WrittenState, query: SearchQuery) -> Search
 
 
 def _key(call: Call, place: str, query: TaggedSearchQuery) -> tuple[object, ...]:
-    """Return a key for everything that search results depend on, except for the state of the database."""
+    """Return a key for all inputs that search results depend on, except for the state of the database."""
     return call.operation.id, place, call.actor, *msgspec.structs.astuple(query)

@@ -1,9 +1,9 @@
 """Search index in the database, which uses FTS5 on SQLite and tsvector on PostgreSQL. Apart from ``kit``,
 this is the only module that depends on the database engine.
 
-Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its
-organization, so that a lookup never reads entries of other spaces. Words of titles and headings are also
-indexed as ``hKEY_word``, so that they can be found without reading texts.
+Every word is indexed as ``KEY_word``, once with the key of its space and once with the key of its organization, so that
+a lookup never reads entries of other spaces. Words of titles and headings are also indexed as ``hKEY_word``, so that
+they can be found without reading the text of sections.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ _WEIGHTS = "10, 5, 1"
 _HEADS = "h"
 """Prefix of the key for words in titles and headings."""
 FEW = 16
-"""Maximum number of spaces that are looked up individually; if there are more, they are looked up by
-organization."""
+"""Maximum number of spaces to look up individually. If there are more, they are looked up by organization."""
 _SPACES_COUNTED = 1001
-"""Number of an organization's spaces in which pages with a word are counted: those with the most such
+"""Maximum number of spaces of an organization in which to count pages with a word: the spaces with the most such
 pages."""
 _SPACES_BEGUN = 100
 """Number of spaces whose pages are counted for each completion of a prefix."""
@@ -48,20 +47,20 @@ _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
     (SELECT count(*) FROM (SELECT 1 FROM search_words
       WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
     FROM b WHERE b.word IS NOT NULL LIMIT :most"""
-"""Query that jumps from one distinct word to the next. Its cost doesn't depend on the number of spaces that
-have each word."""
+"""Query that jumps from one distinct word to the next. Its cost doesn't depend on the number of spaces that contain a
+word."""
 _LISTED = 64
 """Number of spaces of an organization that are read at a time."""
 _LAST_POSITION = 16_383
 _COMPARED = 5000
-"""Number of sections matching most of the terms to compare, before sections outside the searched spaces are
+"""Number of sections that match most of the terms to compare, before sections outside the searched spaces are
 dropped."""
 _WALKED = 20
-"""Number of sections per requested section that PostgreSQL reads in order before other queries get a turn."""
+"""Number of sections that PostgreSQL reads in order for each requested section before other queries get a turn."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Maximum number of different words of a page that are counted, about as many as in a novel; pages with
-more words contain data tables."""
+"""Maximum number of different words of a page to count, about as many as in a novel. Pages with more words usually
+contain data tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""
@@ -87,16 +86,16 @@ class SectionText(Struct, frozen=True):
 
 
 class SourceHashes(Struct, frozen=True):
-    """Hashes of a derived page. ``of``: the hash of all its sources. ``text``: the hash of the resulting
-    text. None if an older version of Octavo indexed the page."""
+    """Hashes of a derived page. ``of``: the hash of all its sources. ``text``: the hash of the resulting text. Both are
+    None if an older version of Octavo indexed the page."""
 
     of: str | None
     text: str | None
 
 
 class IndexedPage(Struct, array_like=True):
-    """Page as written to the index: its sections as rows, and its different words. ``draws``: whether it has blocks
-    rendered from other data. ``made``: the hashes of a derived page."""
+    """Page in the form that is written to the index: its sections as rows, and its different words. ``draws``: whether
+    the page has blocks rendered from other data. ``made``: the hashes of a derived page."""
 
     page_id: str
     titles: str
@@ -130,8 +129,8 @@ def _found_section(row: Sequence[Any]) -> SectionMatch:
 
 @lru_cache(maxsize=20_000)
 def _key(id: str) -> str:
-    """Return the key that precedes the words of a space or organization. If two share a key, results are
-    filtered by space."""
+    """Return the prefix for the words of a space or organization. If two of them share a prefix, results are filtered
+    by space."""
     return b32encode(hashlib.blake2b(id.encode(), digest_size=5).digest()).decode().lower()
 
 
@@ -182,7 +181,7 @@ def _organization_key(tx: Transaction, space_id: str) -> str:
 def _indexed(
     tx: Transaction, keys: tuple[str, str], stems: tuple[list[str], list[str], list[str]]
 ) -> dict[str, str]:
-    """Return the texts of a section that the engine indexes."""
+    """Return the parts of a section that the engine indexes."""
     if tx.engine == "sqlite":
         title, heading, body = map(" ".join, stems)
         return {
@@ -319,8 +318,8 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
 
 
 def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
-    """Return the number of pages missing from the count of each word; negative if the count is too high.
-    Every stored version of a page counts."""
+    """Return the number of pages missing from each word's count; negative if the count is too high. Every stored
+    version of a page counts."""
     wrong: Counter[str] = Counter()
     after = ("", -1)
     while rows := tx.all(
@@ -401,7 +400,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return the given pages that are waiting to be indexed, as IDs of their space and page."""
+    """Return the given pages that are waiting to be indexed, as pairs of a space ID and a page ID."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -540,9 +539,8 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class OrganizationScope(Struct, frozen=True):
-    """All spaces of an organization that a person can see. ``seen``: a function that filters space IDs,
-    returning only visible ones. ``some``: a few of the visible spaces. Spaces without a search result are
-    never listed."""
+    """All spaces of an organization that a person can see. ``seen``: a function that returns only the given space IDs
+    that are visible. ``some``: a few of the visible spaces. Only spaces with search results are listed."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -616,15 +614,15 @@ def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -
 
 
 class PrefixMatches(Struct, frozen=True):
-    """Known words with a prefix and their number of pages, most pages first. ``is_complete``: whether these
-    are all such words, with all of their pages."""
+    """Known words with a prefix and their number of pages, most pages first. ``is_complete``: whether the list includes
+    all such words, with all of their pages."""
 
     words: dict[str, int]
     is_complete: bool
 
 
 def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> PrefixMatches:
-    """Return words with a prefix; if there are very many, only the first ones."""
+    """Return words with a prefix; if there are very many, only the first words."""
     found: Counter[str] = Counter()
     is_complete = True
     for key in scope.keys if scope.by_organization else scope.space_ids:
@@ -676,10 +674,10 @@ def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[st
 class Term(Struct, frozen=True):
     """Search term, which matches any of its words or phrases (sequences of words).
 
-    ``prefix``: whether the typed word may be incomplete. ``begun``: the stems of completions that no longer
-    start with it. ``near``: the words that may have been meant instead. ``quoted``: whether it is a quoted
-    phrase. ``is_frequent``: whether it occurs on so many pages that results aren't ranked by it; such a
-    term is completed only by ``begun`` and in titles and headings.
+    ``prefix``: whether the typed word may be incomplete. ``begun``: the stems of completions that no longer start with
+    the prefix. ``near``: possible corrections. ``quoted``: whether it is a quoted phrase. ``is_frequent``: whether the
+    term occurs on so many pages that results aren't ranked by it. Such a term is completed only by ``begun``, and in
+    titles and headings.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
@@ -695,7 +693,7 @@ class Term(Struct, frozen=True):
         return self.alternatives[0][0] if len(self.alternatives[0]) == 1 else None
 
     def every(self) -> tuple[tuple[str, ...], ...]:
-        """Return the alternatives as typed, followed by the corrections."""
+        """Return the alternatives as typed, then the corrections."""
         return (*self.alternatives, *((word,) for word in self.near))
 
 
@@ -778,10 +776,10 @@ def match(
 def match_best(
     tx: Transaction, scope: Scope, terms: Sequence[Term], *, heads: bool = False, start: int = 0, limit: int
 ) -> Window:
-    """Return sections that match all terms, highest scores first, skipping the ``start`` best. At least one
-    of the terms must not be frequent. ``heads``: whether to match only titles and headings.
+    """Return sections that match all terms, highest scores first, starting after the first ``start`` sections. At least
+    one of the terms must not be frequent. ``heads``: whether to match only titles and headings.
 
-    ``after`` in the window is the number of matches up to its end, including those of former versions.
+    ``after`` in the window is the number of matches up to its end, including matches in former versions.
     """
     queries = _engine_queries(tx, scope, terms, True, heads)
     given = {"start": start, "limit": limit, **queries}
@@ -852,8 +850,8 @@ def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bo
 def match_often(
     tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
 ) -> Window:
-    """Return sections of a space after ``after``, without scores, for terms that are so frequent that the
-    index isn't used. ``every``: whether sections must match all terms instead of any of them."""
+    """Return sections of a space after ``after``, without scores. For terms so frequent that the index isn't used.
+    ``every``: whether sections must match all terms instead of any of them."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
         return match(tx, scope, terms, every=every, after=after, limit=limit)
@@ -927,7 +925,7 @@ def match_most(
 
 
 def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
-    """Return the number of pages (or spaces, with ``by_space``) that match all terms, at most ``most``. In
+    """Return the number of pages (or spaces, with ``by_space``) that match all terms, at most ``most``. If there are
     many spaces, only the first ``most`` matches are checked against the searched spaces."""
     different = "s.space_id" if by_space else "s.space_id, s.page_id"
     if tx.engine == "sqlite":
@@ -974,7 +972,7 @@ def _postgres_phrase(key: str, phrase: _Phrase) -> str:
 
 
 def read_bodies(tx: Transaction, section_ids: Collection[int]) -> dict[int, str]:
-    """Return the texts of sections by ID."""
+    """Return the text of sections, by ID."""
     if not section_ids:
         return {}
     rows = tx.all(

@@ -1,7 +1,7 @@
-"""Words in their indexed form: folded, with identifiers also split into parts, and scripts without spaces
-as character pairs.
+"""Words in their indexed form: they are folded, identifiers are also split into parts, and text in scripts without
+spaces becomes character pairs.
 
-The same functions produce the index and the query, so both database engines work only with these words.
+The same functions process pages and queries, so both database engines work only with these words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _CJK = (
 
 
 def _marks() -> str:
-    """Return combining characters, and characters that only control line breaks, for a regular expression."""
+    """Return a regular expression's character list: combining characters, and characters that only control line
+    breaks."""
     found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
     return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
 
@@ -88,7 +89,7 @@ _LETTER_VARIANTS = {
     "ە": "ه",
     "ة": "ه",
 }
-"""Letters that people replace when typing, but that Unicode doesn't decompose."""
+"""Letters that people replace when typing but that Unicode doesn't decompose."""
 _AS_TYPED = str.maketrans(_LETTER_VARIANTS)
 
 
@@ -100,7 +101,7 @@ def fold(text: str) -> str:
 
 
 def _as_typed(text: str) -> str:
-    """Return the folded text, but keep its uppercase letters."""
+    """Return the folded text, but with its uppercase letters."""
     if text.isascii():
         return text
     plain = _IGNORED_SIGNS.sub("", unicodedata.normalize("NFKD", text))
@@ -118,8 +119,8 @@ def without_ending(word: str) -> set[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in order; a compound word is followed by its parts, and CJK text becomes
-    pairs of adjacent characters."""
+    """Return the words of a passage in order; a compound word is followed by its parts, and CJK text becomes pairs of
+    adjacent characters."""
     found: list[str] = []
     for token in _TOKEN.findall(text):
         # Most texts repeat few words; a token longer than any word will not occur again, so it is not cached.
@@ -175,8 +176,8 @@ class WantedWords(dict[str, frozenset[str]]):
         return forms
 
     def may_be_in(self, text: str) -> bool:
-        """Return whether a text can contain any of the words, without splitting the text; True if that is
-        hard to determine."""
+        """Return whether a passage can contain any of the words. The text isn't split; if the answer is hard to
+        determine, it is True."""
         if not text.isascii() or "." in text or "'" in text:
             return True
         lower = text.lower()
@@ -184,14 +185,15 @@ class WantedWords(dict[str, frozenset[str]]):
 
 
 class WordMarker:
-    """Finder of wanted words and stems in texts."""
+    """Finder of wanted words and stems in text."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
         self._known: dict[str, bool] = {}
 
     def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
-        """Yield the spans of matches in this part of a text; in a run of CJK, only the matching characters."""
+        """Yield the spans of matches in this part of a passage. In a run of CJK text, they cover only the matching
+        characters."""
         for match in _TOKEN.finditer(text, start, end):
             token = match[0]
             marked = self._known.get(token)
@@ -228,7 +230,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _is_plain(token: str) -> bool:
-    """Return whether a token is one plain word, as nearly all tokens are."""
+    """Return whether a token is a single plain word, as are nearly all tokens."""
     return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
 
 

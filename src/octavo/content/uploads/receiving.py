@@ -1,4 +1,4 @@
-"""Uploads: a signed URL accepts the bytes of one file, once, for a limited time.
+"""Uploads: a signed URL accepts the bytes of one file once, for a limited time.
 
 Bytes that arrive before a connection breaks are kept: the client requests their number with HEAD and sends
 the rest with PATCH, as in the IETF draft of resumable uploads for HTTP (``Upload-Offset``,
@@ -35,9 +35,9 @@ from .types import Kind
 PURPOSE = "upload"
 PATH = "/uploads"
 GOOD_FOR = HOUR
-"""Time in milliseconds that a URL accepts bytes."""
+"""Time in milliseconds for which a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
-"""Time in milliseconds that an uploaded file can be used."""
+"""Time in milliseconds for which an uploaded file can be used."""
 LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,
@@ -45,7 +45,7 @@ LARGEST: dict[Kind, int] = {
     "customization_picture": 5 * 1024 * 1024,
 }
 MAX_PARTS = 500
-"""Maximum number of parts of a file; each is stored separately until all have arrived."""
+"""Maximum number of parts of a file. Each part is stored separately until all parts have arrived."""
 MAX_WAITING = 200
 """Maximum number of unused URLs per person."""
 
@@ -59,7 +59,7 @@ class UploadLimit(Struct, frozen=True):
 
 MEMBER_SHARE = UploadLimit(1000, 10 * 1000**3)
 GUEST_SHARE = UploadLimit(50, 1000**3)
-"""Limits for guests, who can see some spaces of an organization but may not be members."""
+"""Limits for guests, who can see some spaces of an organization without being members."""
 _IN_MEMORY = 1024 * 1024
 
 
@@ -100,8 +100,8 @@ def open_upload(
 
 
 def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit) -> None:
-    """Raise TooManyRequests if a limit is exceeded. Uploads are kept for a day, so the existing rows are
-    those of one day."""
+    """Raise TooManyRequests if a limit is exceeded. Uploads are kept for a day, so the existing rows cover exactly one
+    day."""
     usage = store.measure_uploads(tx, upload.user_id)
     if usage.waiting >= MAX_WAITING:
         raise TooManyRequests(
@@ -127,8 +127,8 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
 def upload_route(context: Context, pool: SharedThreads) -> Route:
     """Return the ``/uploads/{token}`` route, which accepts bytes in pieces, up to the declared size.
 
-    ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the number
-    of bytes that have arrived. ``pool``: the threads that store them.
+    ``PUT`` sends all bytes, and ``PATCH`` sends the bytes after ``Upload-Offset``. ``GET`` and ``HEAD`` return the
+    number of bytes that have arrived. ``pool``: the threads that store the bytes.
     """
 
     async def open_upload(request: Request) -> UploadRow:
@@ -231,7 +231,7 @@ def _open(context: Context, token: str) -> UploadRow:
 
 
 def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
-    """Return the upload, or None if the person who requested the URL can no longer upload there."""
+    """Return the upload, or None if the person who requested the URL no longer has permission to upload it."""
     try:
         ticket = msgspec.json.decode(payload, type=_Ticket)
     except msgspec.MsgspecError:

@@ -52,8 +52,8 @@ def get_uploads(
     keys: Sequence[str],
     places: Sequence[str] | None = None,
 ) -> list[UploadRow]:
-    """Return the files that a person uploaded under these keys, in order. ``places``: the names of the
-    fields with the keys, by default, in ``files``.
+    """Return the files that a person uploaded under these keys, in order. ``places``: the names of the fields that
+    contain the keys; by default, items of ``files``.
 
     Raises NotFound if a key belongs to another person, and BadRequest if the bytes haven't arrived yet.
     """

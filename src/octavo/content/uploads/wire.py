@@ -35,8 +35,8 @@ class NewUpload(Struct):
 
 
 class SignedUpload(Struct):
-    """Upload URL. ``url``: the URL to send the bytes to with ``PUT`` while it is valid. ``key``: the key
-    that identifies the file after that."""
+    """Upload URL. ``url``: the URL to send the bytes to with ``PUT`` while it is valid. ``key``: the key that then
+    identifies the file."""
 
     url: str
     key: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
 _LONGEST = 20_000
-"""Maximum length in characters of a sample that is checked."""
+"""Maximum length in characters of samples to check."""
 _ELLIPSIS = re.compile(r"…|\.\.\.")
 _SPREAD = re.compile(r"\.\.\.(?=[\w$\[{(])")
 _PLACEHOLDER = re.compile(r"<[^\s<>=/!?][^<>\n]{0,60}>|\{\{|\{%|\$\{|<%|%\}|\[\[|\*\*\*|~~~")
@@ -32,7 +32,7 @@ _PYTHON_2 = re.compile(r"^\s*(?:print\s+[\"'\w]|exec\s+\"|raise\s+\w+,)|except\s
 _NAMELESS = re.compile(r"^\s*(?:-{3,}|={3,})\s*$", re.M)
 _SIGNATURE = re.compile(r"[\w.$]+\([^()]*\)(?:\s*(?::|->|=>)\s*[\w.<>\[\]?| ]+)?[;,]?")
 _SHELL = re.compile(r"\s*(?:use|show) \w+;?$", re.M)
-"""Commands of a database shell that accepts JavaScript."""
+"""Commands of database shells that accept JavaScript."""
 _own = threading.local()
 
 

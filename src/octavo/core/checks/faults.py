@@ -14,8 +14,8 @@ QUOTE = 200
 
 
 class TextFix(Struct, frozen=True, array_like=True):
-    """Replacement for a text on a page. ``before`` and ``after``: the text around it in the same paragraph, used to
-    find it again after the page is edited."""
+    """Replacement for text on a page. ``before`` and ``after``: the surrounding text in the same paragraph, which is
+    used to find the text again after the page is edited."""
 
     before: str
     old: str
@@ -24,9 +24,9 @@ class TextFix(Struct, frozen=True, array_like=True):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Problem on a page. ``subject``: the text that distinguishes it from other problems of the same kind
-    on the page. ``quote``: the words that show the problem. ``message``: the problem with them. ``rule``:
-    the style guide rule."""
+    """Problem on a page. ``subject``: a text that distinguishes the problem from others of the same kind on the page.
+    ``quote``: the words with the problem. ``message``: the description of the problem. ``rule``: the style guide
+    rule."""
 
     kind: FaultKind
     subject: str
@@ -38,21 +38,34 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """Sentence that states a number, a version, or a URL. ``pattern``: its other words; ``value``: the stated
-    number, version, or URL."""
+    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: its other words."""
 
     pattern: str
     value: str
     text: str
 
 
+class ChangeNotice(Struct, frozen=True, array_like=True):
+    """Change that a changelog announces. ``day``: its date in the format of ISO 8601. ``names``: the identifiers in it.
+    ``links``: its links, as they are written."""
+
+    day: str
+    text: str
+    names: list[str]
+    links: list[str]
+
+
 class CheckedPage(Struct, omit_defaults=True):
     """Result of checking one page. ``urls``: the URLs of other sites, with the text of their links. ``variables``: the
     names of the variables that it uses, such as ``space.version``. ``operations``: the API operations that it shows, as
-    specification, method, and path."""
+    specification, method, and path. ``files``: its relative links to files that aren't pages. ``names``: the
+    identifiers that it shows as code. ``notices``: the changes that it announces with a date."""
 
     faults: list[Fault] = []
     statements: list[Statement] = []
     urls: dict[str, str] = {}
     variables: list[str] = []
     operations: list[tuple[str, str, str]] = []
+    files: list[str] = []
+    names: list[str] = []
+    notices: list[ChangeNotice] = []

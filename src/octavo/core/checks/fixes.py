@@ -11,7 +11,7 @@ from octavo.core.json_types import JsonObject
 from .faults import TextFix
 
 _CONTEXT = 40
-"""Number of characters before and after a text that are stored to find the text again."""
+"""Number of characters to store before and after a passage, so that it can be found again."""
 
 
 def text_fix(text: str, start: int, end: int, new: str) -> TextFix:
@@ -24,11 +24,12 @@ def text_fix(text: str, start: int, end: int, new: str) -> TextFix:
 
 
 def replace_text(document: Document, fix: TextFix) -> bool:
-    """Replace a text in a document, in place. Return False if it isn't there, or is split by formatting.
+    """Replace a string in a document, in place. Return False if the document doesn't contain the text, or if formatting
+    splits it.
 
-    If the text occurs more than once, the occurrence whose surroundings best match the expected text is replaced,
-    because other fixes may have changed some of that text. Changed blocks lose their source, so only they are written
-    again.
+    If the text occurs more than once, the occurrence whose surroundings best match the expected surroundings is
+    replaced, because other fixes may have changed some of the surrounding text. Changed blocks lose their source, so
+    only these blocks are written again.
     """
     best: tuple[int, Block, Text, int, int] | None = None
     for top in document.nodes:
@@ -48,8 +49,8 @@ def replace_text(document: Document, fix: TextFix) -> bool:
 
 
 def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
-    """Yield each occurrence of a text: the number of characters around it that match the expected ones, the
-    index of its leaf, and its offset there."""
+    """Yield each occurrence of a string: the number of surrounding characters that match the expected characters, the
+    index of the leaf that contains it, and its offset in that leaf."""
     for number, leaf in enumerate(node.leaves):
         if any(mark.type in ("code", "keyboard") for mark in leaf.marks):
             continue
@@ -66,14 +67,14 @@ def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
 
 
 def _count_equal(one: str, two: str) -> int:
-    """Return the length of the common prefix of two texts."""
+    """Return the length of the common prefix of two strings."""
     return next(
         (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two))
     )
 
 
 def replace_link(document: Document, url: str, ref: JsonObject) -> bool:
-    """Replace, in place, the target of all links with this URL. Return whether there are any."""
+    """Replace, in place, the target of all links with this URL. Return whether there are such links."""
     replaced = 0
 
     def change(reference: Reference) -> JsonObject | None:

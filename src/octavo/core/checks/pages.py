@@ -9,12 +9,13 @@ from octavo.core.document.nodes import Block, Document, Fragment, Inline, Text, 
 from octavo.core.document.references import references
 from octavo.core.sentences import shorten
 
+from .changelog import list_names, list_notices
 from .code import explain_broken_code
 from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
-VERSION = 6
+VERSION = 7
 """Version of the checks. When it increases, all pages are checked again."""
 
 _PROSE = frozenset(
@@ -32,6 +33,8 @@ _SOON = re.compile(
     re.I,
 )
 _VARIABLE = re.compile(r"\b(space|page)\.vars(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
+_FILE = re.compile(r"(?!.*://)(?!.*\.(?:md|mdx|html?)\Z)[^/].*\.\w{1,10}", re.I)
+"""Relative links to files such as source code."""
 _OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
 _MOST_FAULTS = 200
 _MOST_SAMPLES = 100
@@ -41,7 +44,7 @@ _MOST_URLS = 500
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
     """Return the problems on a page, and the data about the page that site-wide checks need. ``rules``: the
     rules of its style guide."""
-    checked = CheckedPage([], [], {}, [], [])
+    checked = CheckedPage([], [], {}, [], [], [], list_names(document), list_notices(document))
     checked.faults += _check_images(document)
     samples = 0
     texts: list[str] = []
@@ -75,13 +78,16 @@ def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPa
         if reference.type in ("link", "button") and isinstance(url, str) and len(checked.urls) < _MOST_URLS:
             if url.lower().startswith(("http://", "https://")):
                 checked.urls.setdefault(url.partition("#")[0], "")
+            elif (
+                _FILE.fullmatch(path := url.partition("#")[0].partition("?")[0]) and path not in checked.files
+            ):
+                checked.files.append(path)
     del checked.faults[_MOST_FAULTS:]
     return checked
 
 
 def prose(node: Block | Inline) -> str:
-    """Return the text of a paragraph or heading that people read as prose. Code and formulas are replaced
-    with a word that no rule matches."""
+    """Return the prose of a paragraph or heading. Code and formulas are replaced with a word that no rule matches."""
     parts: list[str] = []
     for child in walk(node):
         if isinstance(child, Text):
@@ -116,8 +122,8 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
-    """Return the match of a placeholder in a text without code, which means that the text is unfinished;
-    None if there is none. A heading such as "Coming soon" is a placeholder for the text below it."""
+    """Return the match of a placeholder, a sign of unfinished text, in a string without code; None if there is none. A
+    heading such as "Coming soon" is a placeholder for the text below it."""
     return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 
 

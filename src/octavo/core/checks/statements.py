@@ -1,4 +1,4 @@
-"""Find sentences that state a number, a version, or a URL, and those that contradict each other.
+"""Find sentences that state a number, a version, or a URL, and find contradictions between them.
 
 Two sentences contradict each other if they have the same words except for one value. Lists of releases and
 series of steps repeat a sentence with a different value on purpose, so a pattern with many values isn't a
@@ -31,11 +31,11 @@ _FEWEST_STEMS = 4
 """Minimum number of significant words that two sentences must share in addition to the value."""
 _LONGEST = 400
 _MOST = 300
-"""Maximum number of statements that are stored for a page."""
+"""Maximum number of statements to store per page."""
 
 
 class StatementPlace(Struct, frozen=True):
-    """Statement and the page that makes it."""
+    """Statement and the page that contains it."""
 
     page: str
     statement: Statement

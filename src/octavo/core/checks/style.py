@@ -1,7 +1,7 @@
-"""Style guide rules in Vale's format, and the problems that they find in a text.
+"""Style guide rules in Vale's format, and the problems that they find in text.
 
-RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support,
-such as lookaheads, are rejected when a rule is read.
+RE2 runs every pattern in time proportional to the length of the text. Patterns that RE2 doesn't support, such as
+lookaheads, are rejected when a rule is read.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ _OPENING, _CLOSING = frozenset("\"'“‘„«"), frozenset("\"'”’“»")
 _JOINTS = frozenset("-\N{NON-BREAKING HYPHEN}/")
 """Characters between the parts of a compound."""
 _IN_CODE = re.compile(r"\w(?:\.|::|/|_)\w")
-"""Part of a name from code or of a path, such as "System.Text.Json", which keeps its case."""
+"""Name from code, or path, such as "System.Text.Json". It keeps its case."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Raised if a text isn't a valid rule. The message is the reason."""
+    """Raised if a file isn't a valid rule. The message is the reason."""
 
 
 class RuleAction(Struct, frozen=True):
-    """Fix that a rule specifies."""
+    """Automatic fix that a rule specifies."""
 
     name: str = ""
     params: tuple[str, ...] = ()
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule as written in its file."""
+    """Rule in the form that its file uses."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -88,8 +88,8 @@ class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonwor
 
 
 class StyleRule:
-    """Rule read from the YAML text ``source``. ``name``: its title. ``why``: the reason, for people who break
-    the rule."""
+    """Rule read from the YAML text ``source``. ``name``: its title. ``why``: the reason for the rule, for people who
+    break it."""
 
     def __init__(self, name: str, source: str, why: str = "") -> None:
         self.name, self.source, self.why = name, source, why
@@ -145,7 +145,7 @@ class StyleRule:
 
     @property
     def compares(self) -> bool:
-        """Whether the rule compares parts of a page, so that it needs all texts of the page."""
+        """Whether the rule compares parts of a page, so that it needs the whole page."""
         extends = self.given.extends
         return extends in ("consistency", "conditional") or (
             extends == "capitalization" and self.given.match == "$sentence"
@@ -190,7 +190,7 @@ def _read(source: str) -> GivenRule:
 
 
 def is_rule(source: str) -> bool:
-    """Return whether a YAML text is meant to be a rule."""
+    """Return whether YAML text is meant to be a rule."""
     return re.search(r"^extends\s*:", source, re.M) is not None
 
 
@@ -205,7 +205,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
 def _compile(
     pattern: str, given: GivenRule, parts: Sequence[str] = (), *, bounded: bool = True
 ) -> re.Pattern[str]:
-    """Compile a pattern. ``parts``: the patterns of the rule that it combines; an error names the invalid one."""
+    """Compile a pattern. ``parts``: the patterns that it combines. An error names the invalid part."""
     import re2
 
     options = re2.Options()
@@ -221,13 +221,13 @@ def _compile(
         reason = str(error.args[0], "utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
         raise StyleRuleError(f"the pattern {shorten(pattern, 60)} isn't supported: {reason}") from None
     if compiled.search("") is not None:
-        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} must not match empty text")
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} must not match an empty string")
     return compiled
 
 
 class StyledText(Struct, frozen=True):
-    """Paragraph or heading. ``text``: as written; ``shown``: the same with code replaced by other characters, so that
-    no rule matches it."""
+    """Paragraph or heading. ``text``: the original text. ``shown``: the text with code replaced by other characters, so
+    that no rule matches code."""
 
     text: str
     shown: str
@@ -235,7 +235,7 @@ class StyledText(Struct, frozen=True):
 
 
 class Replacement(NamedTuple):
-    """Text that replaces a range of another text."""
+    """Replacement for a range of text."""
 
     start: int
     end: int
@@ -243,8 +243,8 @@ class Replacement(NamedTuple):
 
 
 class StyleFault(Struct, frozen=True):
-    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: the correction; None if a person
-    has to decide."""
+    """Range of text that breaks a rule. ``start`` and ``end``: the range. ``fix``: the correction; None if a person has
+    to decide."""
 
     rule: StyleRule
     text: StyledText
@@ -255,12 +255,12 @@ class StyleFault(Struct, frozen=True):
 
 
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
-    """Return the problems that these rules find in the texts of a page."""
+    """Return the problems that these rules find on a page."""
     return [_on_page(found) for rule in rules for found in find_style(rule, texts)]
 
 
 def find_style(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield the parts of a page's texts that break a rule, up to a maximum number."""
+    """Yield the ranges of text on a page that break a rule, up to a maximum number."""
     fitting = [text for text in texts if rule.fits(heading=text.heading)]
     found = (
         _check_capitalization(rule, fitting, texts)
@@ -327,15 +327,16 @@ def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
 
 
 def _replacement(action: RuleAction) -> str | None:
-    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't specify one."""
+    """Return the replacement for a word to avoid: an empty string to remove the word, or None if the rule doesn't
+    specify a replacement."""
     if action.name == "remove":
         return ""
     return action.params[0] if action.name == "replace" and len(action.params) == 1 else None
 
 
 def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    """Return whether a match is the entire text between two quotation marks, so that the text mentions these words
-    instead of using them."""
+    """Return whether a match is the entire text between two quotation marks. The text then mentions these words instead
+    of using them."""
     return (
         text[match.start() - 1 : match.start()] in _OPENING
         and text[match.end() : match.end() + 1] in _CLOSING
@@ -414,8 +415,8 @@ def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]
 
 
 def _is_meant(text: str, first: re.Match[str], second: re.Match[str]) -> bool:
-    """Return whether a word is repeated on purpose: in a compound, such as the "in in" of "sign-in in", before a colon,
-    as in "type type: String", or as a type and its value, as in "(Type type)"."""
+    """Return whether a word is repeated on purpose: after a compound, as in "sign-in in"; before a colon, as in "type
+    type: String"; or as a type and its value, as in "(Type type)"."""
     start, end = first.start(), second.end()
     if (
         text[max(start - 1, 0) : start] in _JOINTS
@@ -443,8 +444,8 @@ def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 
 
 def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield a problem for each word, such as an abbreviation, that is used on a page without the text that
-    it requires, such as its definition, or before that text."""
+    """Yield a problem for each word, such as an abbreviation, that is used on a page without or before the text that it
+    requires, such as its definition."""
     first, second = rule.patterns
     known: set[str] = set()
     for text in texts:
@@ -460,8 +461,8 @@ def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 def _check_capitalization(
     rule: StyleRule, texts: Sequence[StyledText], page: Sequence[StyledText]
 ) -> Iterator[StyleFault]:
-    """Yield a problem for each text with the wrong capitalization. ``page``: all texts of the page, which
-    are used to recognize names."""
+    """Yield a problem for each paragraph or heading with the wrong capitalization. ``page``: all paragraphs and
+    headings of the page, which are used to recognize names."""
     names: frozenset[str] | None = None
     for text in texts:
         shown = text.shown.strip()

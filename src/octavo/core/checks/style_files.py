@@ -1,4 +1,4 @@
-"""Read and write style guide rules as Vale files, and report what Octavo doesn't support in them."""
+"""Read and write style guide rules as Vale files, and report unsupported features."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _list_notes(rule: StyleRule, data: dict[str, object], text: str) -> Iterator
 
 
 def _list_repeated(text: str) -> Iterator[str]:
-    """Yield the keys that a mapping contains more than once."""
+    """Yield the keys that occur more than once in a mapping."""
     import yaml
 
     nodes = [yaml.compose(text, Loader=yaml.CSafeLoader)]

@@ -1,8 +1,7 @@
 """Link targets in a document: their IDs on a page, and the target of each link.
 
-Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``,
-``Node_js``, or ``id-1.-intro``. Only this module assigns IDs, and it matches all of these spellings to
-them.
+Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``, ``Node_js``,
+or ``id-1.-intro``. Only this module assigns IDs. It recognizes all of these spellings.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ Conditions = tuple[str, ...]
 class DocumentPlace(Struct, frozen=True):
     """Link target in a document, before its ID is made unique.
 
-    ``name``: the preferred ID. ``fixed``: whether the author set it. ``include``: a reference to reusable
-    content whose targets belong at this position. ``included``: whether it comes from reusable content.
+    ``name``: the preferred ID. ``fixed``: whether the author set it. ``include``: a reference to reusable content whose
+    targets belong at this position. ``included``: whether the target comes from reusable content.
     """
 
     name: str = ""
@@ -53,8 +52,7 @@ def slug(title: str) -> str:
 
 
 class Standing(Struct, frozen=True, gc=False):
-    """Context of a node in a document: its conditions, and whether it is in reusable content that the page
-    includes."""
+    """Context of a node in a document: its conditions, and whether it comes from included reusable content."""
 
     conditions: Conditions = ()
     included: bool = False
@@ -167,7 +165,7 @@ def _anchor(node: Inline) -> str | None:
 
 
 def _id_of_tag(source: object) -> str | None:
-    """Return the ID of an HTML element for which there is no node type. Links can use this ID."""
+    """Return the ID of an HTML element that has no node type. Links can use this ID."""
     tag = _OPENING.match(source) if isinstance(source, str) else None
     if tag is None:
         return None
@@ -211,10 +209,10 @@ def _inline_text(node: Inline) -> str:
 
 
 def name_places(places: Sequence[DocumentPlace]) -> list[str]:
-    """Return a unique ID for each link target; a number is added to a name that is already in use.
+    """Return a unique ID for each link target. If a name is already in use, a number is appended.
 
-    The page's own targets get their names before those of included content, and unconditional ones before
-    conditional ones. This way, IDs are the same for all visitors, and none of them reveals hidden content.
+    The page's own targets get their names before the targets in included content, and unconditional targets before
+    conditional targets. This way, IDs are the same for all visitors and don't reveal hidden content.
     """
     names = [""] * len(places)
     taken: set[str] = set()
@@ -241,8 +239,8 @@ def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, s
 
 
 def mark_places(document: Document) -> list[str]:
-    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write such a
-    document as Markdown: a heading's ID would become one fixed by the author."""
+    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write such a document as
+    Markdown, because the headings' IDs would count as set by the author."""
     found = places_by_id(document)
     for name, node in found.items():
         node.data["id"] = name
@@ -257,9 +255,9 @@ def places_by_id(document: Document) -> dict[str, Block | Inline]:
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """Return the part of a document at one link target: a heading with everything under it up to the next
-    heading of the same or a higher level, or the block itself. ``places``: the link targets of the whole
-    page, by ID. ``wanted``: the target as spelled in a link. Return None if the target no longer exists."""
+    """Return the part of a document at one link target: a heading with all content up to the next heading of the same
+    or a higher level, or the block itself. ``places``: the link targets of the whole page, by ID. ``wanted``: the
+    target in the form that a link uses. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}
@@ -292,8 +290,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """IDs on a page, which can be found by any spelling in a link. ``title``: the page's title, which other
-    tools treat as the first heading, but which has no ID in Octavo."""
+    """IDs on a page, which can be looked up by any spelling in a link. ``title``: the page's title. Other tools treat
+    the title as the first heading, but it has no ID in Octavo."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
@@ -321,8 +319,8 @@ class Anchors:
 def anchors(
     places: Sequence[DocumentPlace], holds: Callable[[str], bool] | None = None, title: str = ""
 ) -> Anchors:
-    """Return the IDs of these targets. ``holds``: the function that returns whether conditions are met,
-    which limits the targets. ``title``: the title of their page."""
+    """Return the IDs of these targets. ``holds``: a function that returns whether conditions are met. Only targets
+    whose conditions are met are included. ``title``: the title of their page."""
     names = name_places(places)
     return Anchors(
         (
@@ -335,7 +333,7 @@ def anchors(
 
 
 def _loose(name: str) -> str:
-    """Return a name in lowercase without accents, spaces, and punctuation; a name without letters is unchanged."""
+    """Return a name in lowercase, without accents, spaces, and punctuation. A name without letters stays unchanged."""
     folded = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", unicodedata.normalize("NFKD", name)))
     letters = _NUMBERED.sub("", _SIGNS.sub("", folded).casefold(), count=1) if name else ""
     return letters or name

@@ -12,8 +12,8 @@ SIDES = {"start": "left", "center": "center", "end": "right"}
 
 
 def write_url(ref: Data) -> str:
-    """Return the written form of a reference: a URL unchanged, and any other reference as ``kind:id``
-    (callers resolve references first)."""
+    """Return a reference as text: a URL stays unchanged, and any other reference becomes ``kind:id``. Callers resolve
+    references first."""
     if ref.get("kind") == "url":
         return str(ref["url"])
     return f"{ref['kind']}:{next(str(value) for key, value in ref.items() if key != 'kind')}"
@@ -75,8 +75,8 @@ def picture(data: Data, attrs: Data) -> str:
 
 
 def write_tag(name: str, data: Data, /, **names: str) -> str:
-    """Return an opening ``{% tag %}``: the fields of ``data`` that ``names`` lists (attribute=field), then
-    attributes."""
+    """Return an opening ``{% tag %}`` with the fields of ``data`` that ``names`` lists (attribute=field), and then
+    other attributes."""
     parts = [name]
     for attr, field in names.items():
         if field in data:

@@ -1,11 +1,10 @@
 """Edit a document by the keys of its blocks: set, insert, delete, and move blocks. Untouched blocks keep
 their bytes and their keys.
 
-``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every
-top-level block, so that an edit doesn't have to read the rest of the page or the resulting page. It reads
-only the changed blocks and their neighbors, together with the definitions of the page. If it can't prove
-that the rest of the page is still read the same way, it raises ``NotLocal``, and the same edits are applied
-to the whole document.
+``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every top-level
+block, so that an edit doesn't have to parse the rest of the page or the resulting page. It parses only the changed
+blocks and their neighbors, together with the definitions of the page. If it can't prove that parsing the rest of the
+page gives the same result as before, it raises ``NotLocal``, and the same edits are applied to the whole document.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from .references import Reference, references
 from .writing import is_all_crlf, write_parts
 
 _DEFINITIONS_MAX = 20_000
-"""Maximum number of characters of definitions that are read together with the changed blocks."""
+"""Maximum number of characters of definitions to parse together with the changed blocks."""
 _BESIDE_MAX = 8
 """Maximum number of blocks to search for the originals of copied blocks."""
 _CHANGED_MAX = 40
-"""Maximum number of blocks to read in order to find what an edit changed."""
+"""Maximum number of blocks to parse in order to find the changes that an edit made."""
 _LOOKS = 16
-"""Maximum number of keys that are looked up one by one before all of them are sorted."""
+"""Maximum number of keys to look up one by one before all keys are sorted."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
 _NOTE = re.compile(r"\[\^|user-content-fn-")
 _digests_of = attrgetter("digests")
@@ -44,9 +43,9 @@ _BLANK = "\ufeff \t\r\n"
 
 
 class BlockEntry(Struct, frozen=True):
-    """Top-level block: the number of characters before it and in it, and the number of references in it. For
-    the block and the nodes with keys inside it, in reading order, it has the digests of their content
-    (``keys.Digests``), the names from which their keys are derived, and their keys."""
+    """Top-level block: the number of characters before it and in it, and the number of references in it. Also, for the
+    block and each node with a key inside it, in reading order: the digests of the content (``keys.Digests``), the name
+    from which the key is derived, and the key."""
 
     type: str
     gap: int
@@ -58,8 +57,8 @@ class BlockEntry(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """Blocks of a text. ``definitions``: the definitions between them. ``kept``: a map from the keys that
-    nodes get when the text is read to their actual keys, where they differ (see ``keys.assign_keys``)."""
+    """Blocks of a source. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
+    get when the text is parsed to their actual keys, if these are different (see ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -67,7 +66,7 @@ class Index(Struct, frozen=True):
 
 
 def index_blocks(document: Document) -> Index:
-    """Index a document as it was read, with its keys."""
+    """Index an unedited document with its keys."""
     digests = Digests(document)
     entries = [
         _entry(block, len(gap), digests) for block, gap in zip(document.nodes, document.gaps, strict=False)
@@ -92,8 +91,8 @@ def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
 
 class ChangedBlocks(Struct, frozen=True):
     """Changes to a page's references caused by an edit to some blocks. ``before``: the number of references before the
-    first of these blocks. ``was`` and ``now``: the references in the blocks before and after the edit, as
-    ``references`` returns them for the page. ``has_places``: whether the edit may have changed the targets of links."""
+    first of these blocks. ``was`` and ``now``: the references in the blocks before and after the edit, in the form that
+    ``references`` returns for the page. ``has_places``: whether the edit may have changed link targets."""
 
     before: int
     was: list[Reference]
@@ -102,8 +101,8 @@ class ChangedBlocks(Struct, frozen=True):
 
 
 def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
-    """Return the differences between two texts (without their heads), where ``BlockEdits`` produced the
-    second from the first. None if the changed blocks alone aren't sufficient to determine them."""
+    """Return the differences between a source and the result of ``BlockEdits`` for it, both without their heads. None
+    if the changed blocks alone aren't sufficient to determine the differences."""
     before = _count_same(old.entries, new.entries)
     behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
     parts = []
@@ -148,13 +147,14 @@ def _indexes_containing(
     entries: Sequence[BlockEntry],
     get: Callable[[BlockEntry], tuple[str, ...]] = _digests_of,
 ) -> Iterator[int]:
-    """Return the indexes of the page's blocks that contain a node with one of these digests or, depending
-    on ``get``, one of these names."""
+    """Return the indexes of the page's blocks that contain a node with one of these digests or names. ``get``: a
+    function that returns the digests or names of a block."""
     return compress(count(), map(not_, map(digests.isdisjoint, map(get, entries))))
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add the kept keys of nodes to ``kept``, and return it. ``among``: the names of the nodes; None for all."""
+    """Add the kept keys of nodes to ``kept``, and return ``kept``. ``among``: the names of the nodes; None for all
+    nodes."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -171,13 +171,13 @@ def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str,
 
 
 def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
-    """Return the kept keys after nodes with these names were added, removed, or moved."""
+    """Return the new kept keys after nodes with these names were added, removed, or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
 
 
 class EditError(ValueError):
-    """Raised if an edit can't be made. ``field``: the invalid part of the edit."""
+    """Raised if an edit isn't possible. ``field``: the invalid part of the edit."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -193,8 +193,8 @@ class Missing(EditError):
 
 
 class BlockPosition(Struct, frozen=True):
-    """Target position of blocks: after or before a block, or inside a block, a fragment, or the document
-    (None), at an index among its current blocks (None: at the end)."""
+    """Target position of blocks: after or before a block, or inside a block, a fragment, or the document (None).
+    Positions inside have an index among the current blocks (None: at the end)."""
 
     after: str | None = None
     before: str | None = None
@@ -211,7 +211,7 @@ class Allowed(Struct, frozen=True):
 
 class EditedBlocks(Struct, frozen=True):
     """Result of applying edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
-    ``document``: the whole document, if it was read."""
+    ``document``: the whole document, if it was parsed."""
 
     text: str
     index: Index
@@ -220,8 +220,8 @@ class EditedBlocks(Struct, frozen=True):
 
 
 class _Slot(Struct, eq=False):
-    """Top-level block. ``entry``: the entry as it was read; None for a new block. ``read_at``: its index in
-    the text that it was read from; blocks from another source have separate indexes."""
+    """Top-level block. ``entry``: the original entry; None for a new block. ``read_at``: the index of the block in the
+    text that it was parsed from. Blocks from another source have separate indexes."""
 
     node: Block
     gap: str
@@ -235,8 +235,8 @@ class _Slot(Struct, eq=False):
 
 
 class _Found(Struct):
-    """Node found by its key: in ``among`` at ``at``. ``parent``: the node that contains it; None at the top
-    level."""
+    """Node found by its key: the item of ``among`` at the index ``at``. ``parent``: the node that contains it; None at
+    the top level."""
 
     slot: _Slot
     node: Any
@@ -248,8 +248,8 @@ class _Found(Struct):
 
 
 class BlockEdits:
-    """Set of edits. ``text``: the body of a page. ``whole``: its document with sources and keys, if all of it
-    has to be read."""
+    """Set of edits. ``text``: the body of a page. ``whole``: the document with sources and keys, if the edits require
+    the whole document."""
 
     def __init__(self, text: str, index: Index, whole: Document | None = None) -> None:
         self._text, self._index, self._whole = text, index, whole
@@ -350,7 +350,7 @@ class BlockEdits:
         raise Missing(field, f"the block with the key {key!r} is no longer on this page")
 
     def _load(self, slot: _Slot) -> None:
-        """Read the contents of a block."""
+        """Parse the contents of a block."""
         if slot.is_read:
             return
         slot.is_read = True
@@ -393,8 +393,8 @@ class BlockEdits:
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def set(self, key: str, given: Document, field: str) -> list[Block]:
-        """Replace a block, or the contents of a fragment, with blocks. The first of them gets the key of
-        the replaced node unless one of them already has it. Raises EditError if that isn't possible."""
+        """Replace a block, or the contents of a fragment, with blocks. The first of the blocks gets the key of the
+        replaced node unless one of the blocks already has that key. Raises EditError if that isn't possible."""
         found = self._find(key, field)
         given = without_empty(given)
         if isinstance(found.node, Fragment):
@@ -524,8 +524,8 @@ class BlockEdits:
         self._check(found)
 
     def detach(self, keys: Sequence[str], field: str) -> list[Block]:
-        """Remove blocks to be inserted on another page. They keep their keys, and also their sources if
-        these mean the same without this page's definitions. Raises EditError if that isn't possible."""
+        """Remove blocks to be inserted on another page. The blocks keep their keys. They also keep their sources if
+        these have the same meaning without this page's definitions. Raises EditError if that isn't possible."""
         taken = self.take(keys, field)
         nodes = []
         for slot in taken:
@@ -588,8 +588,8 @@ class BlockEdits:
         return len(self._order) if place.at is None else min(place.at, len(self._order))
 
     def _take_lead(self, at: int) -> str:
-        """Remove and return the text before the first block, so that it can be placed before a block
-        inserted there."""
+        """Remove and return the text before the first block, so that it can be placed before a block that is inserted
+        at the start."""
         if at or not self._order:
             return ""
         first = self._slot(0)
@@ -597,8 +597,8 @@ class BlockEdits:
         return lead
 
     def _put_in(self, at: int, given: Document, gap: str, place: _Slot | None = None) -> None:
-        """Insert new slots; definitions next to the given blocks stay next to them. ``place``: the slot
-        that they replace."""
+        """Insert new slots. Definitions next to the given blocks stay next to these blocks. ``place``: the slot that
+        the new blocks replace."""
         self._read_at += 2
         slots = []
         for number, node in enumerate(given.nodes):
@@ -617,7 +617,7 @@ class BlockEdits:
             self._register_slot(slot)
 
     def _register_slot(self, slot: _Slot) -> None:
-        """Map a block's keys to the block unless they already refer to another one."""
+        """Map a block's keys to the block, except keys that already refer to another block."""
         if slot.entry is not None and not slot.is_read:
             self._register_keys(slot.entry.keys, slot)
         else:
@@ -632,7 +632,7 @@ class BlockEdits:
                 self._by_key[key] = slot
 
     def _lift(self, slot: _Slot) -> None:
-        """Remove a slot from the document; its contents count as missing until it is inserted again."""
+        """Remove a slot from the document. Its contents count as missing until the slot is inserted again."""
         at = self._place_of(slot)
         del self._order[at]
         self._give_gap(at, slot.gap)
@@ -656,7 +656,7 @@ class BlockEdits:
                 del self._by_key[node.key]
 
     def _give_gap(self, at: int, gap: str) -> None:
-        """Move the gap before a removed block in front of the next one, joined with that block's own gap."""
+        """Join the gap before a removed block with the gap before the next block."""
         if at < len(self._order):
             here = self._slot(at)
             # The first block starts where the document started; any other block keeps its gap.
@@ -693,7 +693,7 @@ class BlockEdits:
         self._remove(self._find(parent.key, ""), "")
 
     def _change(self, slot: _Slot) -> None:
-        """Mark a block to be rewritten."""
+        """Mark a block for rewriting."""
         self._load(slot)
         if slot.is_untouched:
             self._olds.append(slot.node)
@@ -769,8 +769,8 @@ class BlockEdits:
         )
 
     def _finish_local(self, news: Document) -> EditedBlocks:
-        """Write and reread only the changed blocks and one block on either side of them, and return the
-        result of the edits. Raises NotLocal if the edits require the whole document."""
+        """Write and parse only the changed blocks and one block on either side of them, and return the result of the
+        edits. Raises NotLocal if the edits require the whole document."""
         parts: list[str] = []
         entries: list[BlockEntry] = []
         found: list[Block] = []
@@ -816,8 +816,8 @@ class BlockEdits:
         return EditedBlocks(text, Index(entries, self._index.definitions, kept), by_key)
 
     def _windows(self) -> list[tuple[int, int]]:
-        """Return the runs of blocks to write and read: edited blocks, points where blocks became adjacent,
-        and one block on either side."""
+        """Return the runs of blocks to write and parse: edited blocks, points where blocks became adjacent, and one
+        block on either side."""
         order = self._order
         touched: list[int] = []
         before: int | None = -1
@@ -841,7 +841,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """Copy, unchanged, the blocks between two indexes, which are adjacent in the source."""
+        """Copy the blocks between two indexes unchanged. They are adjacent in the source."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)
@@ -875,8 +875,8 @@ class BlockEdits:
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Read the blocks of a window again and return them. Raises NotLocal if unchanged blocks are read differently,
-        or if the definitions changed."""
+        """Parse the blocks of a window again, and return them. Raises NotLocal if the result for unchanged blocks is
+        different, or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal
@@ -897,11 +897,11 @@ class BlockEdits:
         return found
 
     def _old_entries(self) -> Iterator[BlockEntry]:
-        """Yield the edited blocks as they were read."""
+        """Yield the original versions of the edited blocks."""
         return (self._index.entries[at] for at in self._made)
 
     def _new_entries(self, entries: Sequence[BlockEntry]) -> Iterator[BlockEntry]:
-        """Yield the edited blocks as they are now."""
+        """Yield the current versions of the edited blocks."""
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 
     def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
@@ -913,8 +913,7 @@ class BlockEdits:
 
 
 def without_empty(document: Document) -> Document:
-    """Return the document without empty paragraphs; a block, cell, or list item with no other content keeps
-    one."""
+    """Return the document without empty paragraphs. A block, cell, or list item without other content keeps one."""
     nodes = [node for node in document.nodes if node.source is not None or not is_empty(node)]
     for node in nodes:
         if node.source is None:

@@ -1,7 +1,7 @@
-"""Limit failures in Octavo's code to the block in which they occur. The rest of the page is still read,
-rendered, and searchable, and the failure is reported to the server administrator.
+"""Limit failures in Octavo's code to the block in which they occur. The rest of the page is still parsed, rendered, and
+searchable, and the failure is reported to the server administrator.
 
-Readers and renderers contain failures while they process the blocks; ``contained`` does so for code that
+Parsers and renderers contain failures while they process the blocks. ``contained`` does the same for code that
 processes a document as a whole.
 """
 
@@ -23,20 +23,20 @@ DEFECTS: tuple[type[Exception], ...] = (
     AssertionError,
     RecursionError,
 )
-"""Exceptions raised by code that encounters an unexpected case. These don't include errors for callers,
-database errors, and exceeded deadlines."""
+"""Exceptions raised by code that encounters an unexpected case. They don't include errors for callers, database errors,
+or exceeded deadlines."""
 
 _TRIES = 64
-"""Number of times that parts of a document are retried; after that, every block of an undecided part counts
-as failing."""
+"""Number of times that parts of a document are retried. After that, every block of an undecided part counts as
+failing."""
 
 Report = Callable[[str, Exception, int], None]
 _reports: list[Report] = []
 
 
 def on_failure(report: Report) -> None:
-    """Register a callback for failures: the stage of reading or rendering, the first exception, and the number
-    of blocks."""
+    """Register a callback for failures. Its arguments are the stage of parsing or rendering, the first exception, and
+    the number of blocks."""
     _reports.append(report)
 
 
@@ -69,9 +69,8 @@ def inert_block(source: str) -> Block:
 
 
 def contained(stage: str, load: Callable[[], Document], work: Callable[[Document], T]) -> T:
-    """Return the result of ``work`` on a document, with each top-level block for which it fails replaced by
-    its source. ``load``: the function that returns a new copy of the document each time, because ``work`` may
-    change it."""
+    """Return the result of ``work`` on a document, with each top-level block for which it fails replaced by its source.
+    ``load``: a function that returns a new copy of the document each time, because ``work`` may change it."""
     try:
         return work(load())
     except DEFECTS as error:

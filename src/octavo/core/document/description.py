@@ -14,9 +14,9 @@ from . import schema
 _AT = "#/components/schemas/"
 
 DocumentNodes = Annotated[Raw, Meta(extra_json_schema={"$ref": f"{_AT}Document"})]
-"""Response, or part of one, that is a document."""
+"""Response, or part of a response, that is a document."""
 DocumentObject = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{_AT}Document"})]
-"""Document in a request, or one that is still plain values."""
+"""Document in a request, or a document in the form of plain values."""
 DocumentBlocks = Annotated[
     list[Any], Meta(extra_json_schema={"items": {"$ref": f"{_AT}DocumentBlock"}, "type": "array"})
 ]
@@ -142,8 +142,8 @@ _DESCRIPTIONS = {
     "width": "The width in pixels, or with a unit.",
     "withFrame": "Whether the images have a frame.",
 }
-"""Meanings of fields by name, or by ``type.name`` for one type. They are separate from the meanings of the
-API's other properties, where a name has one meaning everywhere."""
+"""Meanings of fields by name, or by ``type.name`` for one type. They are separate from the meanings of the API's other
+properties, where each name has a single meaning."""
 
 
 _SPAN: _Schema = {"type": "integer", "minimum": 1, "maximum": 50}

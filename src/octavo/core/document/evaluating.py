@@ -19,9 +19,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """Close every unclosed ``{% if %}`` in place, so that it contains everything after it at its level,
-    because an unclosed condition must not reveal the content under it. Content under more than ``MAX_TAGS``
-    such conditions is removed. A misspelled condition hides the content that it was meant to guard."""
+    """Close every unclosed ``{% if %}`` in place. It then contains all later nodes at its level, because an unclosed
+    condition must not reveal the content that follows it. Content under more than ``MAX_TAGS`` such conditions is
+    removed. A misspelled condition hides the content that it was meant to guard."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -59,8 +59,8 @@ Decided = Callable[[Block | Inline, bool], None]
 
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
-    """Change the document in place to what a visitor sees, and return it: evaluated, without comments, and
-    without definitions that only hidden text refers to. Unchanged blocks keep their source."""
+    """Convert the document, in place, to the version that a visitor sees, and return it. The result is evaluated, and
+    has no comments and no definitions that only hidden text refers to. Unchanged blocks keep their source."""
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
@@ -100,7 +100,7 @@ def _resolve_definitions(document: Document) -> Document:
 
 
 def _stands_alone(block: Block) -> bool:
-    """Return whether the source of a block, read by itself, produces that block."""
+    """Return whether parsing the source of a block by itself produces the same block."""
     assert block.source is not None
     alone = read(block.source)
     return len(alone.nodes) == 1 and _plain(alone.nodes[0]) == _plain(block)
@@ -123,8 +123,8 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
     """Evaluate the document in place: an expression becomes its text, and an ``if`` becomes the blocks
     inside it or nothing. An expression that fails produces no text and counts as false.
 
-    ``deterministic``: whether to evaluate only expressions and conditions whose result is the same for every
-    visitor; the others are left unchanged.
+    ``deterministic``: whether to evaluate only expressions and conditions whose result is the same for every visitor,
+    and to leave all other expressions and conditions unchanged.
     """
 
     def evaluated(node: Block | Inline) -> Replacement | None:
@@ -134,8 +134,8 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
 
 
 def replace_nodes(document: Document, change: Change, *, again: bool = True) -> Document:
-    """Replace nodes of the document in place with those that ``change`` returns for them. ``again``: whether
-    to process the replacements as well. Top-level blocks with a replaced node lose their source."""
+    """Replace nodes of the document, in place, with the nodes that ``change`` returns for them. ``again``: whether to
+    process the replacements as well. Top-level blocks with a replaced node lose their source."""
     nodes: list[Block] = []
     gaps = document.gaps[:1]
     for top, gap in zip(document.nodes, chain(document.gaps[1:], repeat("")), strict=False):
@@ -162,8 +162,8 @@ def _one_gap(before: str, after: str, *, first: bool) -> str:
 
 
 def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Block], bool]:
-    """Apply ``change`` to the nodes and everything inside them. Return the new nodes, and whether any of them changed.
-    ``again``: whether to apply it to the replacements, too."""
+    """Apply ``change`` to the nodes and all nodes inside them. Return the new nodes, and whether any of them changed.
+    ``again``: whether to apply ``change`` to the replacements, too."""
     holder = Fragment("", list(nodes))
     stack: list[Any] = [holder]
     changed = False

@@ -1,11 +1,9 @@
 """Rules for where emphasis can open and close, including in scripts without spaces between words.
 
-CommonMark doesn't let a mark open or close between punctuation and a letter, which would leave
-``**重点。**后面`` unformatted, because Chinese, Japanese, and Korean text has no spaces there. These are the
-amended rules of the CJK-friendly CommonMark specification, which several implementations share: next to a
-CJK character, punctuation is ignored, so marks work there as they do between letters. Text without CJK
-characters isn't affected.
-"""
+CommonMark doesn't let a mark open or close between punctuation and a letter. In Chinese, Japanese, and Korean text,
+which has no spaces after punctuation, this would leave ``**重点。**后面`` unformatted. These are the amended rules of
+the CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation
+is ignored, so marks work as they do between letters. Text without CJK characters isn't affected."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from markdown_it.token import Token
 _HANGUL_JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
 """Hangul letters whose width is neutral in Unicode."""
 _IDEOGRAPHIC_PLANES = (0x20000, 0x3FFFF)
-"""Code points in planes whose characters are wide by definition, whether they are assigned or not."""
+"""Code points in planes whose characters are all wide by definition, including unassigned code points."""
 _SYMBOLS = ((0x231A, 0x2B55), (0x1F000, 0x1FAFF))
 """Ranges of symbols that are wide because they are drawn as emoji; all other wide symbols are CJK."""
 _TRIGRAMS = ((0x2630, 0x2637), (0x268A, 0x268F))
@@ -63,8 +61,7 @@ def _is_emoji(char: str, code: int) -> bool:
 
 
 def _is_form_selector(char: str) -> bool:
-    """Return whether a character is a variation selector that selects a form of the previous character other than an
-    emoji."""
+    """Return whether a character is a variation selector that selects a non-emoji form of the previous character."""
     return "\ufe00" <= char <= "\ufe0e"
 
 
@@ -72,8 +69,8 @@ _NOTHING: Any = MappingProxyType({})
 
 
 def without_dicts(token: Token) -> Token:
-    """Share one empty dict among tokens. Separate dicts would make up a third of each token's size. Rules that need a
-    dict assign a new one."""
+    """Share one empty dict among tokens, because separate dicts would make up a third of each token's size. Rules that
+    need a dict assign a new one."""
     token.attrs = token.meta = _NOTHING
     return token
 

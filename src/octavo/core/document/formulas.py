@@ -74,7 +74,7 @@ def _depth(formula: str) -> int:
 
 
 def _move_limits(root: Element) -> None:
-    """Move limits above and below operators, because the converter does this only for sums and products."""
+    """Move limits above and below all operators. The converter does this only for sums and products."""
     for here in root.iter():
         base = here[0] if here.tag in _LIMITS and len(here) else None
         if base is not None and base.tag == "mo" and "".join((base.text or "").split()) in _WITH_LIMITS:

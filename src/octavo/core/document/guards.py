@@ -1,7 +1,7 @@
 """Find misspelled or misplaced conditions, and hide the content that they were meant to guard.
 
-Condition tags belong between blocks. Anywhere else (in the middle of a line, `{% else %}` in a condition,
-or a misspelled tag) they have no effect, and the content after them would be visible to everyone.
+Condition tags belong between blocks. Tags in the middle of a line, `{% else %}` tags, and misspelled tags have no
+effect, so the content after them would be visible to everyone.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SHOWN_AS_TEXT = frozenset({"code", "code-line", "math", "math-block", "inline-m
 
 
 class _Count(NamedTuple):
-    """Counts of the guards (conditions) in a block. ``unread``: whether there is a guard that can't be
-    read. ``open``: the number of guards that extend beyond the block. ``closed``: the number of earlier
-    guards that end in it."""
+    """Counts of the guards (conditions) in a block. ``unread``: whether the block contains a guard that can't be
+    parsed. ``open``: the number of guards that extend beyond the block. ``closed``: the number of earlier guards that
+    end in the block."""
 
     unread: bool = False
     open: int = 0
@@ -37,24 +37,24 @@ class _Count(NamedTuple):
 
 
 def is_like_if(name: str) -> bool:
-    """Return whether a key was meant to be ``if``."""
+    """Return whether a key is probably a misspelled ``if``."""
     return name != "if" and _LIKE_IF.fullmatch(name) is not None
 
 
 def has_guard_key(lines: str) -> bool:
-    """Return whether unreadable front matter has a key that was meant as a condition."""
+    """Return whether unreadable front matter has a key that is probably meant as a condition."""
     found = map(_KEY_LINE.match, lines.splitlines())
     return any(match is not None and _LIKE_IF.fullmatch(match["key"]) for match in found)
 
 
 def may_hold_guards(text: str) -> bool:
-    """Check quickly whether a text may contain guards."""
+    """Check quickly whether a source may contain guards."""
     return "{%" in text and _GUARD.search(text) is not None
 
 
 def hide_unread(document: Document) -> Document:
-    """Hide the content of each guard that can't be read, in place: move the guard's block, and everything after
-    it up to its end tag or the end of the list, into a condition that is never met."""
+    """Hide, in place, the content of each guard that can't be parsed: move the guard's block, and all nodes after it up
+    to its end tag or the end of the list, into a condition that is never met."""
     if not any(block.source is None or may_hold_guards(block.source) for block in document.nodes):
         return document
     # Inner blocks come before outer ones, without recursion.
@@ -69,8 +69,8 @@ def hide_unread(document: Document) -> Document:
 
 
 def find_unread(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield the line number (from 1) and text of each guard that can't be read. A guard inside a block is
-    reported at the line where the block starts."""
+    """Yield the line number (from 1) and text of each guard that can't be parsed. A guard inside a block is reported at
+    the line where the block starts."""
     line = 1 + document.gaps[0].count("\n") if document.gaps else 1
     for at, block in enumerate(document.nodes):
         source = block.source or ""
@@ -136,7 +136,7 @@ def _has_else(nodes: Sequence[object]) -> bool:
 
 
 def _count(block: Block, left: dict[int, int]) -> _Count:
-    """Count the guards of a block, including those that its inner blocks left open."""
+    """Count the guards of a block, including guards that its inner blocks left open."""
     own = _own(block)
     inside = left.get(id(block), 0) + sum(left.get(id(fragment), 0) for fragment in block.fragments)
     return _Count(own.unread, own.open + inside, own.closed)
@@ -191,7 +191,7 @@ def _closers(node: Node) -> int:
 
 
 def _texts(block: Block) -> Iterator[str]:
-    """Yield the texts of a block, except code, and its other strings, such as its title."""
+    """Yield the text nodes of a block, except code, and its other strings, such as its title."""
     parts = []
     stack: list[Any] = list(reversed(block.nodes))
     while stack:

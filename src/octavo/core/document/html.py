@@ -1,11 +1,11 @@
 """Render document nodes as HTML.
 
-Markup is built from pieces (``html_pieces``), so all text on the page is escaped, and all URLs have passed
-``safe_url``. The renderers of code, tables, and API references extend this one, which renders text, media,
-and containers.
+Markup is built from pieces (``html_pieces``), so all text on the page is escaped, and all URLs are checked with
+``safe_url``. This renderer handles text, media, and containers, and extends the renderers of code, tables, and API
+references.
 
-``delivery/reader/static/octavo.css`` defines all classes used here; there are no inline styles or scripts,
-and everything is readable without JavaScript.
+``delivery/reader/static/octavo.css`` defines all classes in the output. The output has no inline styles or scripts, and
+is readable without JavaScript.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LINE = 24
 
 
 def _has_words(node: Inline) -> bool:
-    """Return whether an inline node contains words, including alternative text, or isn't an image at all."""
+    """Return whether an inline node contains words, including alternative text, or isn't an image."""
     pictures = [one for one in walk(node) if isinstance(one, Inline) and one.type == "inline-image"]
     return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
 
@@ -86,7 +86,7 @@ _PROMPT_URL_MAX = 6000
 
 
 class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
-    """Renderer of whole documents. It adds text, media, and containers to the renderers that it extends."""
+    """Renderer of whole documents. It adds text, media, and containers to its base classes."""
 
     def paragraph(self, block: Block) -> Pieces:
         align = ALIGNED.get(text_of(block.data, "align") or "")
@@ -272,8 +272,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return self._card(target, caption and self._words_of(caption) or target.title or url, host)
 
     def _card(self, target: HtmlTarget, title: str, line: str | None) -> list[Piece]:
-        """Render a reference as a full-width card; if there is no target, render it as text in the same
-        place."""
+        """Render a reference as a full-width card, or as text if it has no target."""
         link = self._anchor(target)
         sign: list[Piece] = self.icon(target.icon)
         if not sign:
@@ -299,7 +298,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
-        """Render included content. The content is stored in the node that includes it."""
+        """Render included content, which is stored in the node that includes it."""
         return block.nodes
 
     # Blocks that contain blocks.
@@ -507,8 +506,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return element("span", svg, class_=f"c-{color}") if svg and color else svg
 
     def place(self, node: Inline) -> Pieces:
-        """Render an HTML element that has no meaning in documents: only its ID is kept, because links may
-        point to it."""
+        """Render an HTML element that has no meaning in documents. Only its ID is kept, because links may point to
+        it."""
         id = text_of(node.data, "id")
         return element("span", [], id=id) if id else []
 
@@ -626,8 +625,8 @@ _DocumentRenderer.inlines = {
 
 
 def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
-    """Return the method, path, and link of the operation that a list item links to. The item consists of a
-    link, with the call after or inside it. Return None for any other item."""
+    """Return the method, path, and link of the operation that a list item links to. The item must consist of a link
+    with the method and path after or inside it. Return None for any other item."""
     inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
     nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
     if len(nodes) not in (1, 2) or not isinstance(nodes[0], Inline) or nodes[0].type != "link":
@@ -644,8 +643,8 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
 
 
 def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text] | None:
-    """Return the method and path of the operation that a line is about, and the words before them. The line
-    starts with a bold name and ends with the call. Return None for any other line."""
+    """Return the method and path of the operation that a line is about, and the words before them. The line must start
+    with a bold name and end with the method and path. Return None for any other line."""
     leaves = [leaf for node in words if isinstance(node, Text) for leaf in node.leaves]
     if len(leaves) < 3 or not all(isinstance(node, Text) for node in words):
         return None

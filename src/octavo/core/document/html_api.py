@@ -34,7 +34,7 @@ class ApiRenderer(Renderer):
     """Renderer of API references."""
 
     def _called(self, method: str, path: str, words: Text) -> list[Piece]:
-        """Render the method and path of an operation around its description."""
+        """Render an operation's method and path together with its description."""
         self.operations = self.changes = True
         return [
             *element("b", [method], class_=class_names("method", one_of(method.lower(), METHODS, None))),
@@ -115,7 +115,7 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-facts")
 
     def openapi_values(self, block: Block) -> Pieces:
-        """Render the possible values of a field: the first few, and the others collapsed."""
+        """Render the possible values of a field. The first few values are shown; the other values are collapsed."""
         default = block.data.get("default")
         note = [" ", *element("small", [self.labels.api_default.lower()])]
         chips = [
@@ -135,8 +135,7 @@ class ApiRenderer(Renderer):
         return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
 
     def openapi_answer(self, block: Block) -> Pieces:
-        """Render a response of an operation: a row with its status, which is expandable if there are
-        details."""
+        """Render a response of an operation as a row with its status. The row is expandable if there are details."""
         title, body = title_and_body(block)
         words = element("span", only_paragraph(title))
         of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
@@ -167,8 +166,8 @@ class ApiRenderer(Renderer):
         return self._rows(rows)
 
     def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
-        """Render rows of method, path, link, and ID. A prefix shared by most paths is shown only once,
-        above the rows. If an operation has no name other than its path, the path is shown only once."""
+        """Render rows of method, path, link, and ID. A prefix shared by most paths is shown only once, above the rows.
+        If the name of an operation is its path, the path is shown only once."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
@@ -197,8 +196,8 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-columns")
 
     def openapi_sample(self, block: Block) -> Pieces:
-        """Render a request as code: the first sample, and the other languages and libraries, for which a
-        script shows samples."""
+        """Render a request as code: the first sample, and a choice of other languages and libraries, whose samples a
+        script shows."""
         data = block.data
         own = [each[0] for each in data.get("own") or ()]
         libraries: dict[str, list[str]] = {}
@@ -246,7 +245,7 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-examples", data_names=names)
 
     def openapi_part(self, block: Block) -> Pieces:
-        """Render the heading of a part of an operation, such as its query."""
+        """Render the heading of a part of an operation, such as its query parameters."""
         part = text_of(block.data, "part")
         id = self._mark_part(block, getattr(self.labels, f"api_{part}", "")) if part else None
         return element("p", block.nodes, class_="openapi-part", id=id, data_part=part)
@@ -288,7 +287,7 @@ class ApiRenderer(Renderer):
         return element("span", [f"{of}: "], class_="hidden-text") if of else []
 
     def openapi_later(self, block: Block) -> Pieces:
-        """Render a link to the fields inside a field, if only the page with all fields has them."""
+        """Render a link to the fields inside a field if only the page with all fields contains them."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""
@@ -379,8 +378,8 @@ class ApiRenderer(Renderer):
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """Return the prefix of two or more segments that is shared by the most paths, and by at least half of
-    them. If more than one qualifies, return the longest; if none does, return an empty string."""
+    """Return the prefix of two or more segments that most paths share, if at least half of the paths share it. If
+    several prefixes qualify, return the longest one; if none does, return an empty string."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)

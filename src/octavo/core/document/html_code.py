@@ -29,8 +29,8 @@ _BREAK = '\n</span><span class="line">'
 
 
 def _all_lines(source: str, tokens: list[Token] | None) -> str:
-    """Return all lines of a listing in one pass over its tokens; tokens aren't split into lines first,
-    because few contain a line break."""
+    """Return all lines of a listing in one pass over its tokens. The tokens aren't split into lines first, because few
+    of them contain a line break."""
     made: dict[Token, str] = {}
     out = ['<span class="line">']
     for token in tokens if tokens is not None else [("", source)]:
@@ -46,7 +46,7 @@ def _all_lines(source: str, tokens: list[Token] | None) -> str:
 
 
 def _is_plain(line: Block) -> bool:
-    """Return whether a line of a listing is only text, as nearly all are."""
+    """Return whether a line of a listing is only text, as are nearly all lines."""
     return not line.data and all(
         isinstance(node, Text) and not any(leaf.marks for leaf in node.leaves) for node in line.nodes
     )
@@ -158,7 +158,7 @@ class CodeRenderer(Renderer):
         return out
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line: the highlighter's tokens merged with the text nodes, both split at each other's
+        """Render one line. The highlighter's tokens and the text nodes are merged; each is split where the other
         ends."""
         tokens = Tokens(row)
         out: list[Piece] = []

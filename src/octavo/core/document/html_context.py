@@ -14,9 +14,9 @@ from .parts import line_text
 
 
 class HtmlTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference. ``href``: the URL; None if there is no target (it is broken, or this reader
-    can't see it); in that case, the reference is shown as text. ``user``: whether it is a person instead of
-    a page or file."""
+    """Target of a reference. ``href``: the URL; None if there is no target, because the reference is broken or this
+    reader can't see the target. The reference is then shown as text. ``user``: whether it is a person instead of a page
+    or file."""
 
     href: str | None = None
     title: str | None = None
@@ -42,9 +42,9 @@ class ImageSource(Struct, frozen=True):
 
 
 class Asset(Struct, frozen=True, kw_only=True):
-    """File to show or download. ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its
-    size in bytes, if known. ``sources``: the available sizes of an image, including the image itself if it
-    is the widest; empty if there is only one."""
+    """File to show or download. ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its size in
+    bytes, if known. ``sources``: the available sizes of an image, including the image itself if it is the widest; empty
+    if there is only one size."""
 
     url: str
     name: str = ""
@@ -60,7 +60,7 @@ class Asset(Struct, frozen=True, kw_only=True):
 
 
 class BlockLabels(Struct, frozen=True, kw_only=True):
-    """Texts on a page that its author didn't write, in the page's language."""
+    """Labels that Octavo adds to a page, in the page's language."""
 
     copy: str = "Copy"
     copied: str = "Copied"
@@ -149,21 +149,21 @@ def _file(ref: Data) -> Asset | None:
 
 
 class CodeBlock(Struct, frozen=True):
-    """Integration block that renders listings in a language. ``prop``: the name of the prop for their
-    text."""
+    """Integration block that renders listings in a language. ``prop``: the name of the property for their text."""
 
     integration: str
     block: str
     prop: str
 
     def data(self, listing: Block) -> Data:
-        """Return the data of the block that renders a listing."""
+        """Return the data for the block that renders a listing."""
         lines = [line_text(line) for line in listing.nodes if isinstance(line, Block)]
         return {"integration": self.integration, "block": self.block, "props": {self.prop: "\n".join(lines)}}
 
 
 class HtmlContext(Struct, frozen=True, kw_only=True):
-    """Everything needed to render a page: pure functions of data that has already been fetched.
+    """Functions and options for rendering a page. The functions are pure, and use only data that has already been
+    fetched.
 
     ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's
     icon sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL
@@ -196,7 +196,7 @@ class HtmlContext(Struct, frozen=True, kw_only=True):
 
 
 class OutlineHeading(Struct, frozen=True):
-    """One line of "On this page". ``level``: its level, 2 to 6. ``id``: its anchor."""
+    """Line of the "On this page" outline. ``level``: its level, 2 to 6. ``id``: its anchor."""
 
     id: str
     title: str
@@ -204,12 +204,11 @@ class OutlineHeading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed.
-    ``diagrams``: whether some listings are diagrams, which a script can draw. ``operations``: whether it
-    shows operations of an API. ``together``: whether some operations are expandable lines. ``changes``:
-    whether it lists changes to operations. ``listing``: whether it lists models or tags of an API as rows.
-    ``heads``: whether it shows some operations in full. ``filtered``: whether a table has a search field, which
-    needs a script."""
+    """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed. ``diagrams``:
+    whether some listings are diagrams, which a script can draw. ``operations``: whether it shows operations of an API.
+    ``together``: whether some operations are shown as expandable lines. ``changes``: whether it lists changes to
+    operations. ``listing``: whether it lists models or tags of an API as rows. ``heads``: whether some operations are
+    shown in full. ``filtered``: whether a table has a search field, which needs a script."""
 
     body: Markup
     outline: tuple[OutlineHeading, ...]

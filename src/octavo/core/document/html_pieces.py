@@ -20,8 +20,8 @@ Pieces = Iterable[Piece]
 
 
 def escape(text: str) -> str:
-    """Escape text in the same way as ``markupsafe.escape``. Its objects would make a page with many code
-    listings much slower."""
+    """Escape text in the same way as ``markupsafe.escape``, but return a plain string. Markup objects would make a page
+    with many code listings much slower."""
     if not _SPECIAL.search(text):
         return text
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -34,7 +34,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def breakable(code: str) -> str:
-    """Escape the code of a cell and let long names break between their parts, to leave room for other
+    """Escape the code in a table cell, and allow line breaks between the parts of long names, to leave room for other
     columns."""
     if len(code) < _LONG:
         return escape(code)
@@ -45,7 +45,8 @@ def breakable(code: str) -> str:
 
 
 def as_markup(text: str) -> Markup:
-    """Return text that is already HTML. (``Markup(text)`` first checks the text for an ``__html__`` method.)"""
+    """Mark text as HTML. This is faster than ``Markup(text)``, which first checks the text for an ``__html__``
+    method."""
     return str.__new__(Markup, text)
 
 
@@ -60,8 +61,8 @@ def _classed(name: str, class_: str) -> Markup:
 
 
 def open_tag(name: str, **attributes: object) -> Markup:
-    """Return an opening tag. ``class_`` represents class, and ``_`` in other names represents ``-``; None and
-    False omit an attribute."""
+    """Return an opening tag. In names, ``class_`` means ``class``, and any other ``_`` means ``-``. Attributes
+    with the value None or False are omitted."""
     if not attributes:
         return _bare(name)
     if len(attributes) == 1 and type(only := attributes.get("class_")) is str:
@@ -120,7 +121,7 @@ ALIGNED = {"center": "center", "end": "end", "right": "end"}
 
 
 def marked(marks: Sequence[Mark], inside: str) -> str:
-    """Return HTML wrapped in the marks of a text, with the first mark outermost."""
+    """Return HTML wrapped in the marks of its text, with the first mark outermost."""
     if not marks:
         return inside
     if len(marks) == 1 and (name := _MARKS.get(marks[0].type)) is not None:

@@ -1,4 +1,4 @@
-"""Render pieces, and the parts that all kinds of nodes share: references, images, and notes.
+"""Render pieces, and features shared by all kinds of nodes: references, images, and notes.
 
 Pieces are kept on one stack, so a deeply nested document requires no recursion.
 """
@@ -39,7 +39,7 @@ _STRONG = {"L": 1, "R": -1, "AL": -1}
 
 
 def _lean(text: str) -> int:
-    """Return the number of left-to-right letters of a text minus the number of right-to-left letters."""
+    """Return the number of left-to-right letters of a string minus the number of right-to-left letters."""
     if text.isascii():
         return sum(map(str.isalpha, text))
     return sum(_STRONG.get(bidirectional(sign), 0) for sign in text)
@@ -124,7 +124,7 @@ class Renderer:
                     stack.append(plain_text(piece))
 
     def _set_aside(self, pieces: Pieces) -> list[Piece]:
-        """Return the pieces, with their headings left out of the outline."""
+        """Return the pieces. Their headings don't appear in the outline."""
 
         def enter() -> None:
             self._aside += 1
@@ -135,7 +135,7 @@ class Renderer:
         return [enter, *pieces, leave]
 
     def _own_id(self, prefix: str) -> str:
-        """Return an unused ID that starts with ``prefix``, for an element that isn't a link target."""
+        """Return an unused ID that starts with ``prefix`` for an element that isn't a link target."""
         self._count += 1
         while f"{prefix}-{self._count}" in self._ids:
             self._count += 1
@@ -169,7 +169,7 @@ class Renderer:
     def _picture(
         self, data: Data, *, lazy: bool, class_: str | None = None, line: int | None = None
     ) -> list[Piece]:
-        """Render one image, or one for each theme. ``line``: its height in pixels if it is in a line of
+        """Render an image, or one image for each theme. ``line``: the height in pixels if the image is in a line of
         text."""
         light, dark = self._asset(ref_of(data)), self._asset(ref_of(data, "refDark"))
         if light is None:
@@ -201,8 +201,8 @@ class Renderer:
         return out
 
     def _sizes(self, asset: Asset, width: str | None, line: int | None) -> str:
-        """Return the ``sizes`` attribute, so that the browser knows the width before layout; the stated
-        width is never less than the actual width."""
+        """Return the ``sizes`` attribute, so that the browser knows the width before layout. The width in the attribute
+        is never less than the actual width."""
         most = self.context.column
         if line is not None and asset.width and asset.height:
             shown = -(-line * asset.width // asset.height)
@@ -215,8 +215,8 @@ class Renderer:
         return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """Return the text direction of the contents if it differs from the page's. It is the direction of
-        most of the letters, because a paragraph can start with a name in another script."""
+        """Return the text direction of the contents if it is different from the page's direction. The direction is the
+        direction of most of the letters, because a paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None

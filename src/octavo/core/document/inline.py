@@ -1,8 +1,8 @@
-"""Convert inline tokens to nodes: text leaves with marks, links, images, icons, emoji, buttons,
-annotations, ...
+"""Convert inline tokens to nodes, such as text leaves with marks, links, images, icons, emoji, buttons, and
+annotations.
 
-HTML tags that documents support become marks or nodes; other HTML elements are kept as invisible
-``unknown`` inlines around their content; tags that HTML doesn't define are text.
+HTML tags that documents support become marks or nodes. Other HTML elements are kept as invisible ``unknown`` inlines
+around their content. Tags that HTML doesn't define are text.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
-"""An ID that the author gave to a heading, in any script."""
+"""ID that the author gave to a heading, in any script."""
 HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
-"""A heading's ID in the format that many tools use after the text: ``## Types {#module-types}``."""
+"""ID of a heading in the format that many tools use: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
@@ -38,12 +38,12 @@ _URL = re.compile(
     r"(?<![\w/])(?:https?://|www\.)[^\s<]+"
     r"|(?<![\w/.+-])(?P<mail>(?:mailto:)?[A-Za-z0-9._+-]++@[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)++(?<=[A-Za-z]))"
 )
-"""URLs and email addresses that become links without any markup around them."""
+"""URLs and email addresses that become links without markup."""
 _EMOJI = re.compile(r":([a-z0-9_+-]+):")
 _EMOJI_BEGUN = re.compile(r":([a-z0-9_+-]+)\Z")
 _LONGEST_NAME = 80
 _MARKS_BESIDE = 16
-"""Maximum number of marks to pass when looking for the character next to a line break."""
+"""Maximum number of marks to skip when looking for the character next to a line break."""
 
 ELEMENTS = frozenset(
     [
@@ -191,13 +191,13 @@ _VOID = frozenset(["img", "br", "source", "wbr", "hr", "input"])
 
 
 def url_ref(url: str) -> Data:
-    """Return a reference in its original form; a later step resolves it to a page or file."""
+    """Return a reference in its original form. A later step resolves the reference to a page or file."""
     return {"kind": "url", "url": url}
 
 
 def attributes(text: str) -> dict[str, str]:
-    """Parse ``a="1" b='2' c`` as a dict. An attribute without a value is ""; if an attribute is repeated, the
-    first value is used. URLs that run scripts are omitted."""
+    """Parse ``a="1" b='2' c`` as a dict. An attribute without a value has the value "". If an attribute is repeated,
+    the first value is used. URLs that run scripts are omitted."""
     found: dict[str, str] = {}
     for name, double, single, bare in ATTRIBUTE.findall(text):
         found.setdefault(name, html.unescape(double or single or bare))
@@ -240,8 +240,8 @@ class _Builder:
         self._out: Inlines = []
         self._leaf: Leaf | None = None
         self._parts: list[str] = []
-        """Pieces of the last leaf's text, which are joined only once: a paragraph of punctuation can have a million of
-        them."""
+        """Pieces of the last leaf's text. They are joined only once, because a paragraph of punctuation can have a
+        million pieces."""
         self.stack: list[tuple[Inlines, Inline]] = []
         self.marks: list[Mark] = []
         self.counts: list[int] = []
@@ -305,8 +305,8 @@ class _Builder:
 
 
 def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inlines:
-    """Return the nodes of one run of inline tokens. ``footnote``: the function that returns the blocks that
-    define a label."""
+    """Return the nodes of one run of inline tokens. ``footnote``: a function that returns the blocks that define a
+    label."""
     build = _Builder(footnote)
     ends = _pairs(tokens) if any(token.type == "html_inline" for token in tokens) else {}
     index, count = 0, len(tokens)
@@ -350,7 +350,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 
 def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
-    """Return the character next to a line break, ignoring the marks that start or end there."""
+    """Return the character next to a line break, ignoring the marks that start or end at the line break."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):
             break
@@ -382,7 +382,7 @@ def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
 
 
 def plain_inlines(text: str) -> Inlines:
-    """Return the nodes of text without any character that starts an inline rule: only text, URLs, and emoji."""
+    """Return the nodes of text that contains no character that starts an inline rule: text, URLs, and emoji."""
     build = _Builder(None)
     _plain(build, text)
     return build.out
@@ -494,7 +494,7 @@ def _image(token: Token) -> Inline:
 
 
 def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return, for each opening HTML tag, the index of its end tag, and vice versa, on one level of Markdown."""
+    """Return, for each opening HTML tag in a run of Markdown, the index of its end tag, and vice versa."""
     pairs: dict[int, int] = {}
     opened: dict[tuple[str, int], list[int]] = {}
     for index, token in enumerate(tokens):
@@ -650,7 +650,7 @@ def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequenc
 
 
 def _media(attrs: dict[str, str], inner: Sequence[Token]) -> Inline | None:
-    """Return a link to a video or audio file in a line of text, with all attributes of its element."""
+    """Return a link to a video or audio file in a line of text, with all attributes of the original element."""
     inside = (
         attributes(found[3])
         for token in inner

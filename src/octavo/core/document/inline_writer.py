@@ -26,8 +26,8 @@ _HTML_MARKS = {
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
 _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
-"""Delimiters for marks next to letters. ``_`` has no meaning between two letters, where emphasis in CJK
-text usually is."""
+"""Delimiters for marks next to letters. Between two letters, ``_`` has no meaning, but emphasis in CJK text is usually
+between letters."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
@@ -132,7 +132,7 @@ class InlineMarkdown:
         return "".join(out)
 
     def leaves(self, leaves: Sequence[Leaf], out: list[str]) -> None:
-        """Open and close marks so that a mark shared by two adjacent leaves is written once."""
+        """Open and close marks so that a mark shared by adjacent leaves is written only once."""
         opened: list[tuple[Mark, int]] = []
         for leaf in leaves:
             if not leaf.text:
@@ -227,7 +227,7 @@ class InlineMarkdown:
         return f'<code class="expression">{self.escaped(str(node.data["expression"]))}</code>'
 
     def escaped(self, text: str) -> str:
-        """Return text inside an HTML element within Markdown."""
+        """Return the text, escaped for an HTML element within Markdown."""
         text = _PUNCTUATION.sub(r"\\\1", text)
         return re.sub(r"[\t\n\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
 

@@ -1,8 +1,7 @@
 """Convert documents to and from JSON, in the format of the API's JSONDocument.
 
-``to_json`` never fails. ``from_json`` accepts input from clients: it checks everything against ``schema.py``
-and raises ``DocumentError`` naming the position, such as ``document.nodes[3].data.style: expected one of
-...``.
+``to_json`` never fails. ``from_json`` accepts input from clients: it checks everything against ``schema.py``, and
+raises ``DocumentError`` with the position of the problem, such as ``document.nodes[3].data.style: must be one of ...``.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from .parts import merged_cells, object_of, table_parts
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
-"""Maximum nesting depth of nodes, including fragments; the output of ``read`` never exceeds it."""
+"""Maximum nesting depth of nodes, including fragments. The output of ``read`` never exceeds this limit."""
 _MAX_SPAN = 50
 """Maximum number of rows or columns that a merged cell covers."""
 MAX_TEXT = 20_000_000
-"""Maximum number of characters of all texts of one document."""
+"""Maximum total number of characters of text in one document."""
 
 
 class DocumentError(ValueError):
@@ -44,8 +43,8 @@ def to_json(document: Document) -> Data:
 
 
 def nodes_to_json(nodes: Iterable[Inner]) -> list[Data]:
-    """Return some nodes with keys in the same form as in their document's JSON, but without the IDs of link
-    targets, because these depend on the whole document."""
+    """Return nodes with keys in the same form as in their document's JSON, but without the IDs of link targets, because
+    these depend on the whole document."""
     return [_show(node, {}) for node in nodes]
 
 
@@ -259,8 +258,8 @@ class _Reader:
         ]
 
     def inlines(self, nodes: list[object], path: str, depth: int) -> list[Text | Inline]:
-        """Return text and inline nodes, with adjacent texts joined and empty leaves omitted, in the form that
-        ``read`` produces."""
+        """Return text and inline nodes in the form that ``read`` produces, with adjacent text nodes joined and empty
+        leaves omitted."""
         found: list[Text | Inline] = []
         for at, node in enumerate(nodes):
             here = f"{path}[{at}]"
@@ -324,8 +323,8 @@ class _Reader:
         return node
 
     def with_plain_action(self, value: Data, path: str) -> Data:
-        """Return a button with the texts of its action as separate fields, which is the form used in nodes.
-        Keys are derived from the fields of nodes and must not change."""
+        """Return a button with the strings of its action as separate fields, which is the form used in nodes. Keys are
+        derived from the fields of nodes, so this form must not change."""
         data = value.get("data")
         action = data.get("action") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(action, dict):
@@ -440,7 +439,7 @@ class _Reader:
         return found
 
     def plain(self, value: object, path: str, depth: int) -> object:
-        """Return any JSON value with its texts cleaned."""
+        """Return any JSON value with its strings cleaned."""
         if isinstance(value, str):
             return self.text(value, path)
         if value is None or isinstance(value, (bool, int)):

@@ -60,9 +60,9 @@ _NAMED_BY = {
         unknown source end kind
     """.strip().splitlines()
 }
-"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema at the time when keys
-were fixed. Never add fields to this table. Comments, suggestions, and references depend on keys, so a field
-that is added to the reader later must not change the key of an existing node."""
+"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema when keys were introduced. Never
+add fields to this table. Comments, suggestions, and references depend on keys, so a field that is added to the parser
+later must not change the key of an existing node."""
 _NO_FIELDS: frozenset[str] = frozenset(["attributes"])
 _TABLE_PARTS: dict[str, frozenset[str]] = {
     "view": frozenset(
@@ -72,19 +72,18 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
     "definition": frozenset("id title type textAlignment multiple options max".split()),
     "records": frozenset(["orderIndex", "values"]),
 }
-"""Fields that are part of a table's key: those of its view, each column, and each row."""
+"""Fields that are part of a table's key: the fields of its view, each column, and each row."""
 _ALIGN_MAX = 2_000
-"""Maximum number of changed blocks in a run that are aligned by similarity; longer runs are aligned in
-order."""
+"""Maximum number of changed blocks in a run that is aligned by similarity. Longer runs are aligned in order."""
 
 Keyed = list[Block | Fragment]
 KeyedPairs = list[tuple[Block | Fragment, Block | Fragment]]
 
 
 def assign_keys(document: Document) -> Document:
-    """Assign a key derived from its content to every block and fragment without a key, in place. The same
-    text always produces the same keys, even if a later version of the reader finds more in it. Equal nodes
-    are distinguished by their order; no two nodes share a key."""
+    """Assign a key derived from its content to every block and fragment without a key, in place. The same text always
+    produces the same keys, even if a later version of the parser recognizes more fields. Equal nodes are distinguished
+    by their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Block | Fragment] = []
     for node in keyed_nodes(document):
@@ -101,13 +100,13 @@ def assign_keys(document: Document) -> Document:
 
 
 class Digests:
-    """Hashes of document nodes (12 characters), each computed once: of a node's whole content, and of the part
-    of it that determines its key."""
+    """Hashes of document nodes (12 characters), each computed only once. A node has two hashes: a hash of its whole
+    content, and a hash of the part that determines its key."""
 
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names of nodes that differ from their digests."""
+        """Names of nodes that are different from their digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)
@@ -117,8 +116,8 @@ class Digests:
         return self._known[id(node)]
 
     def name_of(self, node: object) -> str:
-        """Return the digest from which a node's key is derived. It doesn't depend on fields that were added
-        to the reader after keys were fixed."""
+        """Return the digest from which a node's key is derived. It doesn't depend on fields that were added to the
+        parser after keys were introduced."""
         return self._names.get(id(node)) or self._known[id(node)]
 
     def _hash(self, node: Block | Inline | Fragment) -> tuple[str, str]:
@@ -194,12 +193,11 @@ def _name_of(field: tuple[str, object]) -> str:
 
 
 def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | None = None) -> Document:
-    """Assign the keys of the nodes of ``old`` to the nodes of ``new`` that are the same or were edited from
-    them, in place. A new node gets a key that isn't used in either document. Keys in ``new`` that ``old``
-    also has are kept.
+    """Assign the keys of nodes in ``old`` to the same nodes, or their edited versions, in ``new``, in place. A new node
+    gets a key that isn't used in either document. Keys in ``new`` that ``old`` also has are kept.
 
-    ``is_taken``: if both are parts of a page, the function that returns whether a key is used in the rest of
-    that page. In this case, unused keys in ``new`` are kept, too.
+    ``is_taken``: if both are parts of a page, a function that returns whether a key is used in the rest of that page.
+    In this case, keys in ``new`` that aren't in use are kept, too.
     """
     assign_keys(old)
     digests = Digests(old, new)
@@ -273,8 +271,8 @@ def inner_nodes(node: Node) -> list[Block | Fragment]:
 
 
 def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | None]) -> KeyedPairs:
-    """Return pairs of siblings that are the same node. They are matched first by key, then by content, and
-    those in between by position and similarity."""
+    """Return pairs of siblings that are the same node. Nodes are matched first by key, then by content; the nodes in
+    between are matched by position and similarity."""
     pairs: KeyedPairs = []
     by_key = {node.key: node for node in before}
     paired = {node.key: node for node in after if node.key is not None and node.key in by_key}
@@ -317,7 +315,7 @@ def _same(before: Sequence[object], after: Sequence[object], digests: Digests) -
 
 
 def _alike(olds: Keyed, news: Keyed, used: set[int]) -> KeyedPairs:
-    """Pair each new node of one changed run with the next old one of its type if their texts share words."""
+    """Pair each new node of one changed run with the next old node of the same type if they have words in common."""
     pairs: KeyedPairs = []
     at = 0
     for node in news[:_ALIGN_MAX]:
@@ -359,10 +357,9 @@ def _words(node: Node) -> set[str]:
 
 
 def carry_sources(old: Document, new: Document) -> Document:
-    """Copy the sources of blocks in ``old`` to the equal blocks in ``new``, in place, and the gaps of
-    ``old`` to the places where they still belong. This way, unedited content that was sent as JSON is
-    written unchanged. All definitions between blocks are kept. Both documents must have keys (see
-    ``carry_keys``)."""
+    """Copy the sources of blocks in ``old`` to the equal blocks in ``new``, in place, and copy the gaps of ``old`` to
+    the positions where they still belong. This way, unedited content that was sent as JSON is written unchanged. All
+    definitions between blocks are kept. Both documents must have keys (see ``carry_keys``)."""
     digests = Digests(old, new)
     by_key = {node.key: at for at, node in enumerate(old.nodes)}
     by_digest: dict[str, Block] = {}

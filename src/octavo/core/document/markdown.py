@@ -49,10 +49,10 @@ from .flanking import Flanking, without_dicts
 from .nodes import MAX_NODES
 
 MAX_ADDED_CELLS = 20_000
-"""Maximum number of cells that the rows of a page's tables can omit; a row that would exceed the limit ends
-its table."""
+"""Maximum number of cells that the rows of a page's tables can omit. A row that would exceed the limit ends its
+table."""
 MAX_LEVEL = 40
-"""Maximum nesting of lists and quotes (a list counts as two); those nested more deeply are kept as plain
+"""Maximum nesting of lists and quotes (a list counts as two). Lists and quotes nested more deeply are kept as plain
 text."""
 
 TAG = re.compile(
@@ -70,8 +70,8 @@ INLINE_ELEMENTS = frozenset(
     """a b strong em i code br button sub sup kbd mark del s strike img picture source span u small font big abbr cite
     q ins samp var tt wbr nobr label time""".split()
 )
-"""HTML elements that belong to a paragraph. A line that consists of one of their tags starts only a
-paragraph."""
+"""HTML elements that belong to a paragraph. A line that consists of one of their tags starts a paragraph, not an HTML
+block."""
 _FOOTNOTE = re.compile(r"\[\^([^][\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(
@@ -81,15 +81,15 @@ _HOLDING = {
     name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE)
     for name in ("table", "figure", "ul", "ol", "dl", "blockquote", "p")
 }
-"""Elements that continue after blank lines, up to their end, and can contain Markdown."""
+"""Elements that continue after blank lines up to their end tag, and can contain Markdown."""
 MEDIA = ("video", "audio")
 _MEDIA = re.compile(
     r"<(?P<name>video|audio)\b[^<>]*>[^<>]*(?:<source\b[^<>]*>[^<>]*)*</(?P=name)>[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A video or audio element that is alone on its lines."""
+"""Video or audio element that is alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
-"""Beginnings of HTML that isn't ended by blank lines or tags."""
+"""Beginnings of HTML that blank lines and tags don't end."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
 _DELIMITER = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -171,9 +171,8 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
-    """Return the line after a ``<div>`` whose content is only HTML without blank lines; or else -1, because
-    the ``<div>`` can contain Markdown. The lines of one run are examined once for all elements that start
-    in it."""
+    """Return the line after a ``<div>`` that contains only HTML without blank lines; -1 for other elements, which can
+    contain Markdown. The lines of a run are examined only once for all elements that start in it."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
     def place(n: int) -> tuple[int, int, int]:
@@ -247,8 +246,8 @@ def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _find_line(state: StateBlock, line: int, end: int, text: str) -> int:
-    """Return the first line equal to ``text``; a failed search is remembered, so that each page is searched
-    only once."""
+    """Return the first line equal to ``text``. A failed search is remembered, so that each page is searched only
+    once."""
     failed = state.env.setdefault("not_after", {})
     if failed.get(text, end + 1) <= line:
         return -1
@@ -295,7 +294,7 @@ def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def label_of(written: str) -> str:
-    """Return the normalized label of a footnote; case is ignored, as in link labels."""
+    """Return the normalized label of a footnote. Case is ignored, as in link labels."""
     return written.casefold()
 
 
@@ -312,8 +311,8 @@ def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse HTML blocks; an element that contains others runs to its end, and a ``{%`` line ends a block like a
-    blank line."""
+    """Parse HTML blocks. An element that contains other elements continues to its end tag, and a ``{%`` line ends a
+    block like a blank line."""
     start = state.bMarks[line] + state.tShift[line]
     name = _NAME.match(state.src, start)
     if name is not None and name[1].lower() in INLINE_ELEMENTS:
@@ -375,9 +374,8 @@ def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int
 
 
 def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
-    """Return the line after the end of the element that starts at ``line``; -1 if there is none. The ends
-    of all elements that start after this one in the same container are found at the same time and
-    remembered."""
+    """Return the line after the end of the element that starts at ``line``; -1 if it has no end. The ends of all later
+    elements in the same container are found at the same time and remembered."""
     known: dict[Any, tuple[int, int, dict[int, int]]] = state.env.setdefault("ends_of_elements", {})
     place = name, state.level, state.blkIndent, end
     since, until, ends = known.get(place, (0, 0, {}))
@@ -398,9 +396,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header are
-    filled with empty cells. The number of these cells on a page is limited, because otherwise a few
-    characters could create any number of cells; rows and tables beyond the limit are text."""
+    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header are filled with empty
+    cells. The number of these cells on a page is limited, because otherwise a few characters could create any number of
+    cells. Rows and tables beyond the limit are text."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False
@@ -439,8 +437,8 @@ def _line_of(state: StateBlock, line: int) -> str:
 
 
 def _sides_of(state: StateBlock, line: int) -> list[str]:
-    """Return the alignments of the columns ("" for the default); empty if this isn't the line under a table
-    header."""
+    """Return the alignments of the columns ("" for the default). The result is empty if this isn't the line under a
+    table header."""
     if state.sCount[line] < state.blkIndent or state.is_code_block(line):
         return []
     text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
@@ -527,7 +525,7 @@ _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, defini
 
 
 def _chain(rules: dict[str, tuple[Any, ...]]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Return a rule that tries only the rules given for the first character of a line."""
+    """Return a rule that tries only the rules for the first character of a line."""
 
     def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         start = state.bMarks[line] + state.tShift[line]
@@ -555,8 +553,8 @@ _RULES: list[tuple[str, Any, list[str]]] = [
     ("interrupt_list", _interrupt_list, ["list"]),
     ("interrupt_definition", _interrupt_definition, ["reference"]),
 ]
-"""Block rules by name. The library's own rules refer to the others by these names, and ``Blocks.tokenize``
-uses the names to determine which rules can start a block."""
+"""Block rules by name. The library's own rules refer to the other rules by these names, and ``Blocks.tokenize`` uses
+the names to determine which rules can start a block."""
 
 
 _LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])
@@ -729,7 +727,7 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a URL is safe to link to: not a script, data, or a local file in any browser's interpretation."""
+    """Return whether a URL is safe to link to. No browser may interpret it as a script, data, or a local file."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 
@@ -749,7 +747,7 @@ PARSER = _make()
 
 
 def parse_blocks(text: str, env: JsonObject) -> list[Token]:
-    """Return the block tokens of Markdown with normalized line ends; inline content in them is still text.
+    """Return the block tokens of Markdown with normalized line ends. Inline content in the tokens isn't parsed yet.
     ``env``: the link definitions and footnotes shared by the parts of one page."""
     tokens: list[Token] = []
     PARSER.block.parse(text, PARSER, env, tokens)
@@ -762,7 +760,7 @@ def parse_inline(text: str, env: JsonObject) -> list[Token]:
 
 def pair(tokens: list[Token]) -> dict[int, int]:
     """Return, for each tag or element line with a partner in the same container, the partner's index, in both
-    directions. An end belongs to the nearest open tag of its name; tags opened in between are unpaired."""
+    directions. An end tag belongs to the nearest open tag with the same name; tags opened in between are unpaired."""
     pairs: dict[int, int] = {}
     containers: list[list[tuple[str, int]]] = [[]]
     counts: list[dict[str, int]] = [{}]

@@ -1,8 +1,8 @@
-"""Read blocks written as HTML: figures, tables, rich code, aligned paragraphs, headings, lists.
+"""Read blocks written as HTML: figures, tables, formatted code, aligned paragraphs, headings, and lists.
 
-It uses a small tolerant parser, which is iterative and limited in depth; it never executes or fetches
-anything, and never fails. For HTML without a corresponding node, ``blocks`` returns None and the caller
-keeps the source.
+This uses a small tolerant parser, which is iterative and limited in depth. It never executes code, never sends
+requests, and never fails. For HTML without a corresponding node, ``blocks`` returns None, and the caller keeps the
+source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PIECE = re.compile(
 WRAPPERS = frozenset(
     """div center section article aside header footer main nav address hgroup dl dt dd figcaption""".split()
 )
-"""Elements that only contain blocks; their content is shown, but their tags never are."""
+"""Elements that only contain blocks. Their content is shown, but not their tags."""
 _VOID = frozenset(
     ["area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
@@ -73,9 +73,9 @@ _MATH = re.compile(r"\$\$([^$]+)\$\$")
 
 
 class Element(Struct):
-    """HTML element. ``start`` and ``end``: its offsets in the parsed text, tags included. ``opening``: the
-    start tag. Its children include texts, which are still escaped; in a cell of a pipe table, they include
-    the tokens of its Markdown instead."""
+    """HTML element. ``start`` and ``end``: its offsets in the parsed text, including its tags. ``opening``: the start
+    tag. Text among its children is still escaped. In a cell of a pipe table, the children include Markdown tokens
+    instead of text."""
 
     name: str
     attrs: dict[str, str]
@@ -91,7 +91,7 @@ Part = Callable[[str], list[Block]]
 
 
 def parse(text: str) -> Kids:
-    """Return the elements and texts (still escaped) of a piece of HTML; comments stay text."""
+    """Return the elements and the text (still escaped) of a piece of HTML. Comments stay text."""
     root = Element("", {}, "", [])
     stack = [root]
     _feed(stack, text)
@@ -169,8 +169,8 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def blocks(text: str, footnote: Footnote | None, part: Part | None) -> list[Block] | None:
-    """Return the blocks of a piece of HTML, or None if part of it can't be represented as nodes. ``part``:
-    the function that reads Markdown within the HTML."""
+    """Return the blocks of a piece of HTML, or None if part of it can't be represented as nodes. ``part``: a function
+    that parses Markdown within the HTML."""
     if part is None or _BLANK_LINE.search(text) is None:
         return _blocks(parse(text), footnote)
     return _blocks(_parse_with_markdown(text, part), footnote)
@@ -287,8 +287,8 @@ def _says(kid: Element | str | Token | Block) -> bool:
 
 
 def _drawing(image: Data) -> Block | None:
-    """Return the drawing indicated by an image's class, with all attributes of its element; None for any
-    other image."""
+    """Return the drawing that an image's class indicates, with all attributes of the element; None for any other
+    image."""
     data = dict(image)
     rest = dict(data.pop("attributes", {}))
     classes = rest.pop("class", "").split()
@@ -304,7 +304,8 @@ def _drawing(image: Data) -> Block | None:
 
 
 def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
-    """Return a paragraph; an images block if it has only images; a drawing if one of them is a drawing."""
+    """Return a paragraph. If it contains only images, return an images block, or a drawing if one of them is a
+    drawing."""
     shown = [node for node in nodes if not isinstance(node, Text) or not _is_blank(node)]
     if not shown or not all(
         isinstance(node, Inline) and node.type == "inline-image" and "size" not in node.data for node in shown
@@ -461,7 +462,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def _image_of_markdown(content: Kids) -> Block | None:
-    """Return the image from content that is a single Markdown image."""
+    """Return the image if the content is a single Markdown image."""
     images = content[0] if len(content) == 1 else None
     if not isinstance(images, Block) or images.type != "images" or images.data or len(images.nodes) != 1:
         return None
@@ -484,8 +485,8 @@ def _images_data(images: Block, attrs: dict[str, str]) -> None:
 
 
 def unwrap(name: str, attrs: dict[str, str], inner: list[Block]) -> list[Block] | None:
-    """Return the blocks of a ``<div>`` or ``<center>`` around ``inner``, with its attributes applied to them;
-    None if they can't have these attributes."""
+    """Return the blocks in ``inner`` with the attributes of the ``<div>`` or ``<center>`` around them; None if the
+    blocks can't have these attributes."""
     if name == "center":
         attrs = {"align": "center"} | attrs
     if inner and all(block.type == "images" and not block.data for block in inner):
@@ -599,7 +600,7 @@ def _add_leaf(line: Block, leaf: Leaf) -> None:
 
 
 def _highlight(line: Block) -> None:
-    """Convert a line that is entirely bold into a highlighted line."""
+    """Convert an entirely bold line to a highlighted line."""
     leaves = [leaf for node in line.nodes if isinstance(node, Text) for leaf in node.leaves]
     if not leaves or not all(any(mark.type == "bold" for mark in leaf.marks) for leaf in leaves):
         return
@@ -728,8 +729,8 @@ Places = dict[tuple[int, int], tuple[int, int]]
 
 
 def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | None:
-    """Return the rows, with an empty cell at each position that another cell covers, and the spans of the cells; None
-    if the spans are too large."""
+    """Return the rows, with an empty cell at each covered position, and the spans of the cells; None if the spans are
+    too large."""
     merged: Places = {}
     covered: set[tuple[int, int]] = set()
     placed: list[dict[int, Element]] = []
@@ -784,7 +785,7 @@ def _with_cells(columns: list[Data], header: list[Element] | None) -> list[tuple
 
 
 def order_index(number: int) -> str:
-    """Return a text that sorts like the number."""
+    """Return a string that sorts like the number."""
     return f"{number:06d}"
 
 
@@ -892,7 +893,7 @@ def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block
 
 
 def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read a video or audio file: as a block that plays it if it is on the web, or else as a file."""
+    """Read a video or audio file: as a block that plays it if it is on the web, and otherwise as a file."""
     source = media_source(el.attrs, el.kids)
     if source is None:
         return None

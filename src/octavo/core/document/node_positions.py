@@ -1,6 +1,5 @@
-"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of
-how the text is parsed. This way, nodes can be found again if a later version of the reader assigns them
-different keys."""
+"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of how the text
+is parsed. This way, nodes can be found again if a later version of the parser assigns them different keys."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from .nodes import Block, Document, Fragment
 
 
 def list_node_positions(document: Document) -> dict[str, str]:
-    """Return the position of each node by its key, for a document as it was read."""
+    """Return the position of each node of an unedited document, by its key."""
     return {node.key: place for place, node in _placed(document) if node.key is not None}
 
 

@@ -1,4 +1,4 @@
-"""Document tree that Markdown and JSON are read into and written from.
+"""Document tree. Markdown and JSON are converted to and from this tree.
 
 The shapes match the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
 ``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the
@@ -17,13 +17,12 @@ from msgspec import Struct, field
 Data = dict[str, Any]
 
 MAX_NODES = 100_000
-"""Maximum number of nodes and leaves of a document, several times that of the largest pages that people
-write. It also limits everything that is computed from a document, and the duration of each step that other
-threads can't interrupt."""
+"""Maximum number of nodes and leaves of a document, several times as many as the largest pages that people write. It
+also limits the size of derived data, and the duration of steps that other threads can't interrupt."""
 
 
 PARTS = "blocks, cells, and pieces of text"
-"""Names, in messages, of the parts that a page can have too many of."""
+"""Name for the counted parts of a page in error messages."""
 
 
 class Mark(Struct, frozen=True, gc=False):
@@ -60,7 +59,7 @@ class Inline(Struct, gc=False, tag_field="object", tag="inline"):
 
 
 class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
-    """Part of a void block that contains blocks: a table cell, a caption, the body of an expandable."""
+    """Part of a void block that contains blocks, such as a table cell, a caption, or the body of an expandable."""
 
     fragment: str
     nodes: list[Block]
@@ -69,8 +68,8 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
-    """Block of a document. ``source``: the exact Markdown from which it was read; ``None`` after an edit or
-    if it was sent as JSON. Only top-level blocks have a source."""
+    """Block of a document. ``source``: the exact Markdown from which it was parsed; ``None`` after an edit or if it was
+    sent as JSON. Only top-level blocks have a source."""
 
     type: str
     data: Data = {}
@@ -81,11 +80,10 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 
 
 class Document(Struct):
-    """Document as a tree of nodes. ``gaps[i]``: the exact text (blank lines, link definitions) before block
-    ``i``; the last one follows the last block. If no block was edited, gaps and sources joined are the
-    Markdown that was read. ``failed``: the lines, from 0, of blocks that couldn't be read and are kept as
-    text. ``whole``: whether all of it was read; otherwise, the last block contains the source beyond
-    ``MAX_NODES``."""
+    """Document as a tree of nodes. ``gaps[i]``: the exact text (blank lines, link definitions) before block ``i``; the
+    last gap follows the last block. If no block was edited, gaps and sources together are the original Markdown.
+    ``failed``: the lines, from 0, of blocks that couldn't be parsed and are kept as text. ``whole``: whether the whole
+    text was parsed; otherwise, the last block contains the source beyond ``MAX_NODES``."""
 
     nodes: list[Block]
     gaps: list[str] = []
@@ -100,8 +98,8 @@ Replacement = Sequence[Block | Inline | Text]
 
 
 def is_plain(node: Block | Inline) -> bool:
-    """Return whether a node contains only one text, like most paragraphs and lines of code, so that there are
-    no other nodes to look for."""
+    """Return whether a node contains only one text node, like most paragraphs and lines of code, so that callers can
+    skip the search for other nodes."""
     return len(node.nodes) == 1 and type(node.nodes[0]) is Text and not node.fragments
 
 

@@ -1,5 +1,4 @@
-"""Read the head of a page file (front matter, ``# Title``, body), and change it without changing any other
-bytes."""
+"""Read the head of a page file (front matter and ``# Title``), and change it without changing any other bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from .reader import read, read_blocks
 from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Maximum number of characters; longer front matter is a problem and provides no metadata."""
+"""Maximum number of characters of front matter. Longer front matter is reported as a problem and ignored."""
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -38,7 +37,8 @@ H1 = (
     r"|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
-"""Regular expression for a title as an HTML heading that contains only text, so that no image is lost."""
+"""Regular expression for a title in the form of an HTML heading that contains only text. Images are excluded, because
+they would be lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
     r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{"
@@ -75,15 +75,15 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but isn't, because it isn't at the start of the file or has
-    no end. It extends to the first blank line."""
+    """Return text that looks like front matter but isn't at the start of the file or has no end. It extends to the
+    first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
 
 
 def front_of(source: str) -> str:
-    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
-    none, because the text up to the next divider isn't a map of keys and values."""
+    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has no front
+    matter, because the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -103,8 +103,8 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 
 def split_page(source: str) -> tuple[str, str, str]:
-    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines
-    before it, and the body; each can be empty, and together they are the source."""
+    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before it, and
+    the body. Each part can be empty. Together, they are the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
@@ -164,7 +164,7 @@ def _is_condition(key: str) -> bool:
 
 
 def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
-    """Parse front matter, including its ``---`` lines. Return its keys, and the reason if it can't be read."""
+    """Parse front matter, including its ``---`` lines. Return its keys, and the reason if it can't be parsed."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
         return {}, []
@@ -260,7 +260,7 @@ class _Head:
         return text[: field.max_length]
 
     def condition(self) -> str | None:
-        """Return the condition; an invalid one hides the page from everyone."""
+        """Return the condition. An invalid condition hides the page from everyone."""
         for key in [key for key in self.values if is_like_if(str(key))]:
             self.values.pop(key)
             self.problem(key, f"{key}: must be named `if`; no one can see the page until you rename it")
@@ -279,7 +279,7 @@ class _Head:
         return text if isinstance(given, str) and text.strip() else NEVER
 
     def flag(self, key: str) -> bool:
-        """Return a flag that hides a page; an unclear value counts as true."""
+        """Return a flag that hides a page. An unclear value counts as true."""
         before = len(self.problems)
         return bool(self.take(key, bool)) or len(self.problems) > before
 
@@ -436,8 +436,8 @@ def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
 
 
 def with_head(source: str, changes: Mapping[str, Any]) -> str:
-    """Return the page file with some front-matter keys set, or with keys removed whose value is None. The
-    key ``title`` sets the heading. All other bytes are unchanged."""
+    """Return the page file with these front-matter keys set. Keys with the value None are removed. The key ``title``
+    sets the heading. All other bytes are unchanged."""
     front, heading, body = split_page(source)
     rest = dict(changes)
     if "title" in rest:

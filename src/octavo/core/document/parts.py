@@ -1,4 +1,4 @@
-"""Helpers shared by all renderers of documents: safe access to external values, and short texts."""
+"""Helpers shared by all document renderers: safe access to external values, and short pieces of text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER_SIGNS = "#*0123456789ℹ〰‼⁉"
 
 
 def emoji(code: object) -> str:
-    """Return the characters of an emoji, given as characters or as code points (``1f1e9-1f1ea``); empty for
+    """Return the characters of an emoji, given as characters or as code points (``1f1e9-1f1ea``); an empty string for
     other text.
 
     >>> emoji("2705"), emoji("✅")
@@ -45,7 +45,7 @@ def emoji(code: object) -> str:
 
 
 def text_of(data: Data, field: str) -> str | None:
-    """Return a text field, or None, because documents from outside can contain any value anywhere."""
+    """Return a value if it is a string; otherwise, None. External documents can contain any value in any field."""
     value = data.get(field)
     return value if isinstance(value, str) else None
 
@@ -83,7 +83,7 @@ def date_text(text: str) -> str:
 
 
 def only_paragraph(nodes: Sequence[object]) -> list[Any]:
-    """Return the nodes, with a single plain paragraph replaced with its content."""
+    """Return the nodes. If they consist of a single plain paragraph, return its content instead."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
         return list(nodes)
@@ -120,9 +120,9 @@ def without_comments(html: str) -> str:
 
 
 def inert_text(block: Block) -> str:
-    """Return the visible source of a block that has no node. Tags that only contain other blocks or were
-    never closed are left out, and so are comments and text that was nested too deeply to be read and may
-    contain conditions. Other text and HTML are unchanged."""
+    """Return the visible source of a block that has no node. The result doesn't include tags that only contain other
+    blocks or were never closed, comments, or text that was nested too deeply to be parsed and may contain conditions.
+    Other text and HTML are unchanged."""
     source = without_comments(text_of(block.data, "source") or "")
     if block.data.get("kind") == "text" and "{%" in source:
         return ""
@@ -132,7 +132,7 @@ def inert_text(block: Block) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return the value of an expression as readers see it."""
+    """Return the value of an expression as text for readers."""
     if value is None or isinstance(value, (dict, list, tuple, set)):
         return ""
     if isinstance(value, bool):

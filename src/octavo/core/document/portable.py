@@ -1,9 +1,8 @@
 """Convert documents to Markdown that any app can read, by replacing Octavo's own syntax with its visible
 result.
 
-A hint becomes a quote, tabs and expandable sections follow one another under their titles, and cards become
-a list. Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown
-is unchanged.
+A hint becomes a quote, tabs and expandable sections appear one after another under their titles, and cards become a
+list. Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown is unchanged.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ _BOLD = Mark("bold")
 
 
 def portable(document: Document, titles: Mapping[str, str]) -> Document:
-    """Convert the document in place. Its references that aren't broken must already be absolute URLs.
-    ``titles``: the titles of their targets."""
+    """Convert the document in place. All unbroken references in it must already be absolute URLs. ``titles``: the
+    titles of their targets."""
     change = _Change(titles)
     replace_nodes(document, change.node)
     for top in document.nodes:
@@ -166,7 +165,7 @@ class _Change:
         return None
 
     def _named(self, node: Block) -> list[Block]:
-        """Return a link in place of an embedded or downloadable file."""
+        """Return a link to use instead of an embedded or downloadable file."""
         url = _address(node) if node.type == "file" else str(node.data.get("url"))
         caption = _inside(node.fragments, "caption")
         link = [Block("paragraph", {}, [_as_link(url, self._titles.get(url) or url)])] if url else []
@@ -181,7 +180,7 @@ class _Change:
         return [Block("paragraph", {}, [shown]), *caption]
 
     def _cards(self, table: Block) -> list[Block]:
-        """Return the cards of a table as a list, each with its texts and its link."""
+        """Return the cards of a table as a list, each with its text and its link."""
         view, definition = table.data.get("view", {}), table.data.get("definition", {})
         cells = {one.fragment: list(one.nodes) for one in table.fragments}
         target = view.get("targetDefinition")

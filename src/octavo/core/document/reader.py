@@ -32,15 +32,14 @@ MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
 """Limits on the total number of characters of footnotes: a minimum, plus a multiple of the length of the page. A
-footnote is read again at every reference; references beyond the limit are empty."""
+footnote is parsed again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
-"""Characters that can start or end something inside a paragraph."""
+"""Characters that can start or end inline syntax in a paragraph."""
 _MAX_PARTS = 6
-"""Maximum depth to which Markdown in HTML in Markdown (and so on) is parsed; deeper content is read only as
-HTML."""
+"""Maximum depth to which Markdown in HTML in Markdown (and so on) is parsed. Deeper content is parsed only as HTML."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
-"""The first line of a quote that is a GitHub alert."""
+"""First line of a quote that is a GitHub alert."""
 _ALERTS = {"NOTE": "info", "TIP": "success", "IMPORTANT": "info", "WARNING": "warning", "CAUTION": "danger"}
 
 
@@ -56,7 +55,7 @@ class _Frame(Struct):
 
 
 class _Nested(Struct):
-    """Nested block, with the lines that it was read from and the lists and quotes around it."""
+    """Nested block, with the lines that it was parsed from and the lists and quotes around it."""
 
     block: Block
     start: int
@@ -69,8 +68,8 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes that a node counts as when a client sends it back. A text also counts its leaves and
-    their marks."""
+    """Return the number of nodes that a node counts as when a client sends it back. For text, leaves and their marks
+    also count."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
@@ -103,8 +102,8 @@ class _Reader:
         self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
-        """Return the blocks that define a footnote; None if it is undefined. Footnote markers inside them
-        stay text."""
+        """Return the blocks that define a footnote; None if it is undefined. Footnote markers inside these blocks stay
+        text."""
         content = self.notes.get(label)
         if content is None:
             return self.outer.footnote(label) if self.outer is not None else None
@@ -185,8 +184,8 @@ class _Reader:
         return self.stack[0].children
 
     def end_at(self, line: int) -> None:
-        """End the document with the source from this line on. The line starts a block of the page. If only
-        part of that block were read, a condition in it, for example, would lack its end."""
+        """End the document with the unparsed source from this line on. The line must start a block of the page: if only
+        part of a block were parsed, the end of a condition could be missing."""
         del self.stack[1:]
         self.whole = False
         self.left = 1
@@ -198,7 +197,7 @@ class _Reader:
         raise _TooMany
 
     def failed(self, token: Token, index: int, error: Exception) -> int:
-        """Replace a block that can't be read with its source, and return the last index used."""
+        """Replace a block that can't be parsed with its source, and return the last index used."""
         start, end = token.map or (0, 0)
         self.failures.add(error)
         self.failed_lines.append(start)
@@ -341,7 +340,7 @@ class _Reader:
             self.add(Block("blockquote", {}, list(frame.children)), *where)
 
     def tag(self, token: Token, index: int) -> None:
-        """Read a tag or element line, which opens a frame, closes one, or is a block by itself."""
+        """Process a tag or element line, which opens a frame, closes a frame, or is a block by itself."""
         start, end = token.map or (0, 0)
         other = self.pairs.get(index)
         closing = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
@@ -375,7 +374,7 @@ class _Reader:
         return _unknown(token)
 
     def finish(self, frame: _Frame, end: Token) -> Block:
-        """Return the block of a tag or element whose end was found."""
+        """Return the block of a tag or element that has an end."""
         inner = frame.children
         try:
             block = self.make_block(frame.token, inner, end.markup)
@@ -392,7 +391,7 @@ class _Reader:
         return Block("unknown", data, list(inner))
 
     def make_block(self, token: Token, inner: list[Block], body: str) -> Block | None:
-        """Return the block of a tag or element around ``inner``; None if it has no meaning in documents."""
+        """Return the block of a tag or element around ``inner``; None if the tag has no meaning in documents."""
         name = token.tag
         if token.type == "element":
             if name == "details":
@@ -426,8 +425,8 @@ class _Reader:
 
 
 def read(markdown: str) -> Document:
-    """Return the document of a page's body (see ``page.split_page``). This accepts any text;
-    ``writer.write`` returns exactly that text."""
+    """Return the document of a page's body (see ``page.split_page``). This accepts any text; ``writing.write`` converts
+    the document back to exactly the same text."""
     try:
         return _read(markdown)
     except DEFECTS as error:
@@ -489,13 +488,13 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
 
 
 def may_be_cut(markdown: str) -> bool:
-    """Return whether a text is so long that ``read`` might not return all of it as nodes."""
+    """Return whether a source is so long that ``read`` might not convert all of it to nodes."""
     return 3 * len(markdown) > MAX_NODES
 
 
 def open_ends(markdown: str) -> tuple[set[str], set[str]]:
-    """Return the names of tags and elements in a piece of Markdown that are opened but not closed in it, and of
-    those closed but not opened in it."""
+    """Return the names of tags and elements that a piece of Markdown opens but doesn't close, and of tags and elements
+    that it closes but doesn't open."""
     opened: set[str] = set()
     closed: set[str] = set()
     if "{%" in markdown or "<" in markdown:
@@ -522,8 +521,8 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it was read,
-    as they would be at the top level of a page."""
+    """Return the blocks inside lists, quotes, tags, and elements of a source. Each has the lines from which it was
+    parsed, as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)
         reader = _Reader(lines)
@@ -569,7 +568,7 @@ def _alone(texts: list[str], nested: _Nested) -> str:
 
 
 def code_lines(content: str) -> list[Block | Inline | Text]:
-    """Return the code-line blocks of a code block's text; a line break at its end doesn't add a line."""
+    """Return the code-line blocks of a code block's text. A line break at the end doesn't add a line."""
     content = content.removesuffix("\n")
     return [Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")]
 
@@ -606,7 +605,7 @@ def _html(content: str, footnote: Footnote, part: markup.Part | None) -> Block:
 
 
 def _together(made: list[Block]) -> Block:
-    """Return several blocks that come from one piece of source as a single block."""
+    """Combine several blocks that come from one piece of source into a single block."""
     return made[0] if len(made) == 1 else Block("unknown", {"source": "", "kind": "html"}, list(made))
 
 

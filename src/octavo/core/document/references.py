@@ -27,12 +27,11 @@ Change = Callable[[Reference], Data | None]
 _USER = re.compile(r"[A-Za-z0-9]{20}")
 
 TYPES_OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
-"""Nodes whose reference is to a file, never to a page."""
+"""Nodes whose reference always points to a file, never to a page."""
 
 
 def shows_file(reference: Reference) -> bool:
-    """Return whether a reference is to a file that is shown in place, including in a table cell in a column
-    of files."""
+    """Return whether a reference points to a file that is shown on the page, including in a files column of a table."""
     in_cell = (
         reference.type == "table" and reference.path.endswith("]") and reference.ref.get("kind") != "user"
     )
@@ -40,23 +39,22 @@ def shows_file(reference: Reference) -> bool:
 
 
 def references(document: Document) -> list[Reference]:
-    """Return all references in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions,
-    buttons, people in tables."""
+    """Return all references in reading order: links, images, files, includes, embeds, OpenAPI blocks, cards, mentions,
+    buttons, and people in tables."""
     found: list[Reference] = []
     _visit(document, found.append)
     return found
 
 
 def rewrite(document: Document, change: Change) -> Document:
-    """Replace, in place, each reference for which ``change`` returns another one. Top-level blocks with a
-    replaced reference lose their source, so only they are rewritten."""
+    """Replace, in place, each reference for which ``change`` returns a different one. Top-level blocks with a replaced
+    reference lose their source, so only these blocks are rewritten."""
     _visit(document, change)
     return document
 
 
 _Trail = tuple[Any, str, int]
-"""Position of a node: the trail of its containers (None for the document), the list that contains it, and its
-index in the list."""
+"""Position of a node: its containers (None for the document), the list that contains it, and its index in the list."""
 
 
 def _path(trail: _Trail | None) -> str:

@@ -1,4 +1,4 @@
-"""Fields of each node type: the single table used for reading, JSON, references, and rendering.
+"""Fields of each node type: the single table used for parsing, JSON, references, and rendering.
 
 ``data`` is a dict of the fields listed here; a field marked * is required, every other is optional. Kinds of
 values: text, bool, number, int, ref (a ContentRef dict; as read from Markdown always
@@ -105,8 +105,7 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed texts, if limited. ``meta``: whether it is in ``meta`` in
-    JSON."""
+    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether it is in ``meta`` in JSON."""
 
     kind: Kind
     required: bool = False
@@ -126,7 +125,7 @@ class NodeType(Struct, frozen=True):
 
     @property
     def void(self) -> bool:
-        """Return the value of the API's ``isVoid``: whether any content is only in fragments."""
+        """Return the value of the API's ``isVoid``: whether all content of the node is in fragments."""
         return self.children is None
 
 

@@ -1,4 +1,4 @@
-"""Lines of a source, split so that each tag of a block begins on a separate line."""
+"""Lines of a source, split so that each block tag starts on a separate line."""
 
 from __future__ import annotations
 
@@ -116,6 +116,5 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _end_of_any(text: str, names: list[str], at: int) -> int:
-    """Return the position at which the first end tag with one of these names starts; or -1 if there is
-    none."""
+    """Return the position of the first end tag with one of these names; -1 if there is none."""
     return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)

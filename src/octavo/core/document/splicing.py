@@ -1,9 +1,8 @@
 """Apply an edit to a block's source, so that unedited parts keep their bytes.
 
-The block before and after the edit is written in the canonical style as a draft. The difference between the
-drafts is the edit; aligning the words and punctuation of the old draft with the source shows where to apply
-it. The result is used only if it is read the same way as the canonical style, so a wrong guess costs only
-time.
+The block before and after the edit is written in the canonical style as a draft. The difference between the drafts is
+the edit. The words and punctuation of the old draft are aligned with the source to find the position of the edit. The
+result is used only if parsing it gives the same blocks as the canonical style, so a wrong guess costs only time.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 100_000
-"""Maximum number of characters of a block; an edit to a longer block rewrites it."""
+"""Maximum number of characters of a block to splice. An edit to a longer block rewrites the block."""
 _READ_MAX, _READ_SHARE = 200_000, 4
-"""Limits on the characters to read when looking for the position of an edit: a number of characters, or a
-multiple of the source's length if that is more."""
+"""Limits on the number of characters to parse when looking for the position of an edit: a fixed number, or a multiple
+of the source's length if that is more."""
 
 _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
 
 class Splicing:
-    """Edited blocks of a document. ``was``: the blocks before the edits, by key, with their sources.
-    ``gone``: removed blocks, which edits may have moved into other blocks. ``definitions``: the definitions
-    between the blocks of the page."""
+    """Edited blocks of a document. ``was``: the blocks before the edits, by key, with their sources. ``gone``: removed
+    blocks, which edits may have moved into other blocks. ``definitions``: the link and footnote definitions between the
+    blocks of the page."""
 
     def __init__(self, was: Mapping[str, Block], gone: Sequence[Block], definitions: str) -> None:
         self._was, self._gone, self._definitions = was, gone, definitions
@@ -43,7 +42,7 @@ class Splicing:
         return self._was.get(block.key or "")
 
     def text(self, block: Block) -> str | None:
-        """Return the source of a block with the edit applied; None if it has to be rewritten."""
+        """Return the source of a block with the edit applied; None if the block has to be rewritten."""
         was = self.was(block)
         if was is not None and (was.source is None or len(was.source) > MAX_SOURCE):
             return None
@@ -91,7 +90,7 @@ class Splicing:
         yield from self._styled(block, kept, source)
 
     def _styled(self, block: Block, kept: Mapping[int, str], source: str = "") -> Iterator[str]:
-        """Yield the block written in the style of a source, with the kept parts of other blocks."""
+        """Yield versions of the block written in the style of a source, with kept parts of other blocks."""
         if source or kept:
             yield write_block(block, Styled(source, kept))
 
@@ -122,7 +121,7 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """Return the digest of a text when parsed as one block of the page; None if it isn't exactly one
+        """Parse a source as one block of the page, and return the block's digest; None if the text isn't exactly one
         block. Whitespace at the end of the text is ignored."""
         found = read(self._before(text) + text).nodes
         return (
@@ -136,8 +135,8 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
 
 
 def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
-    """Return whether all blocks inside a block are in the same positions, even if the content of some of
-    them changed."""
+    """Return whether all blocks inside a block are in the same positions, even if some of them have different
+    content."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     old_digests = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(
@@ -159,7 +158,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """A text's words, runs of whitespace, and punctuation marks, with their offsets and the end offset."""
+    """Words, runs of whitespace, and punctuation marks of a source, with their offsets and the end offset."""
 
     said: list[str]
     starts: list[int]
@@ -186,7 +185,8 @@ def _likeness(token: str) -> str:
 
 
 class _Hunk(Struct):
-    """Replacement of tokens ``low`` to ``high`` of the old draft with tokens ``begin`` to ``end`` of the new one."""
+    """Replacement of the tokens ``low`` to ``high`` of the old draft with the tokens ``begin`` to ``end`` of the new
+    draft."""
 
     low: int
     high: int
@@ -195,7 +195,7 @@ class _Hunk(Struct):
 
 
 def spliced(source: str, before: str, after: str) -> Iterator[str]:
-    """Yield the ways to apply the difference between two drafts to the source of the first one."""
+    """Yield possible results of applying the difference between two drafts to the source of the first draft."""
     if before == after:
         yield source
         return
@@ -233,8 +233,8 @@ def _places(then: _Tokens, here: _Tokens) -> dict[int, int]:
 
 
 def _places_by_words(then: _Tokens, here: _Tokens) -> dict[int, int]:
-    """Return the positions for text with few unique words: by words together with the previous word, then the
-    tokens between these."""
+    """Return the positions for text with few unique words. First, words are matched together with the previous word,
+    and then the tokens in between."""
     olds, news = _pairs_of_words(then), _pairs_of_words(here)
     words = [
         (olds[a][0], news[b][0]) for a, b in align([pair for _, pair in olds], [pair for _, pair in news])
@@ -269,9 +269,8 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
-    """Return the hunks, each widened within its line up to and including the next punctuation that differs
-    in the source. For example, a reference link whose text is its label becomes a link with a URL when its
-    text changes."""
+    """Return the hunks, each widened within its line up to and including the next punctuation that is different in the
+    source. For example, a reference link whose text is its label becomes a link with a URL when its text changes."""
     found: list[_Hunk] = []
 
     def is_other(at: int) -> bool:

@@ -1,4 +1,4 @@
-"""Write tables, and the blocks in their cells as HTML."""
+"""Write tables, including the blocks in their cells as HTML."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ def _hint(token: Token, inner: list[Block], body: str) -> Block:
 
 
 def _of(parent: str, child: str) -> Callable[[Token, list[Block], str], Block]:
-    """Return a function that creates a block that contains only ``child`` blocks; any other content is
-    wrapped in one."""
+    """Return a function that creates a block with only ``child`` blocks. Any other content is wrapped in a ``child``
+    block."""
 
     def make(token: Token, inner: list[Block], body: str) -> Block:
         block = Block(parent, tag_data(token, **_FIELDS.get(parent, {})))
@@ -122,7 +122,7 @@ def _prompt(token: Token, inner: list[Block], body: str) -> Block:
 
 
 API_NAMES = {"baseUrl": "host", "httpCode": "status"}
-"""Names that two generations of tags use for the same value; the second name of each pair is that of the
+"""Pairs of attribute names that two generations of tags use for the same value. The second name is the name of the
 field."""
 _API_FIELDS = {
     "api-method": {"method": "text", "host": "text", "path": "text", "summary": "text"},
@@ -164,7 +164,7 @@ def _embed(token: Token, inner: list[Block], body: str) -> Block | None:
 
 
 def _address(written: str) -> str:
-    """Return a tag's URL without the Markdown escapes that some exporters of the format add."""
+    """Return a tag's URL without the Markdown escapes that some exporters add."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written)
 
 
@@ -247,8 +247,8 @@ def _openapi(kind: str) -> Callable[[Token, list[Block], str], Block | None]:
 
 
 def _long_attributes(text: str) -> dict[str, str]:
-    """Parse attributes whose values can contain quotation marks. A quotation mark ends a value only if it
-    is followed by another attribute or the end."""
+    """Parse attributes whose values can contain quotation marks. A quotation mark ends a value only if another
+    attribute or the end of the tag follows it."""
     found: dict[str, str] = {}
     name, quote, start = "", "", 0
     for match in _OPENS_VALUE.finditer(text):

@@ -22,9 +22,9 @@ class Heading(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """Part of a page: its heading (None before the first one) and the text under it that has the same
-    ``conditions``. Titles of linked pages aren't part of the text, because not everyone can see them.
-    ``names``: the identifiers of the documented objects, which readers search for but don't see."""
+    """Part of a page: its heading (None before the first heading) and text under that heading with the same
+    ``conditions``. Titles of linked pages aren't part of the text, because not everyone can see them. ``names``: the
+    identifiers of the documented objects. Readers can search for them but don't see them."""
 
     id: str | None
     title: str
@@ -64,9 +64,9 @@ class _Part:
 
 
 def sections(document: Document) -> list[Section]:
-    """Split the document at its headings for search: each section has the text down to the next heading,
-    and text with different conditions is a separate section. Text after a conditional block belongs to the
-    heading before the block, because that is what visitors who don't see the block were reading."""
+    """Split the document at its headings for search: each section has the text down to the next heading, and text with
+    different conditions is a separate section. Text after a conditional block belongs to the heading before the block,
+    because visitors who don't see the block were reading the section of that heading."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     parts = [_Part(None, "", ())]
@@ -93,7 +93,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+(?:['\u2019-]\
 
 
 def word_count(document: Document) -> int:
-    """Return the number of words; a CJK character counts as one."""
+    """Return the number of words. A CJK character counts as one word."""
     return sum(1 for _ in _WORD.finditer(to_text(document)))
 
 

@@ -44,9 +44,8 @@ from .urls import safe_url
 
 
 class TypstTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference: ``page`` of the same PDF (with ``anchor`` for a position on it; ``page`` can
-    be None for a position on the same page), or the URL ``url``. If neither is given, the reference is
-    shown as text."""
+    """Target of a reference: a ``page`` in the same PDF, optionally with an ``anchor``, or the URL ``url``. If ``page``
+    is None, ``anchor`` is on the same page. Without a target, the reference is shown as text."""
 
     page: str | None = None
     anchor: str | None = None
@@ -58,8 +57,8 @@ class TypstTarget(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """File to show or mention. ``path``: its path for the compiler; None if it isn't a printable image.
-    ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its size in bytes, if known."""
+    """File to show or link to. ``path``: its path for the compiler; None if it isn't a printable image. ``width`` and
+    ``height``: its dimensions in pixels, if known. ``size``: its size in bytes, if known."""
 
     path: str | None = None
     name: str = ""
@@ -69,7 +68,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 class PrintLabels(Struct, frozen=True, kw_only=True):
-    """Texts in a PDF that its author didn't write."""
+    """Labels that Octavo adds to a PDF."""
 
     info: str = "Note"
     success: str = "Success"
@@ -79,11 +78,11 @@ class PrintLabels(Struct, frozen=True, kw_only=True):
 
 
 class Printing(Struct, frozen=True, kw_only=True):
-    """Everything needed to print one page: pure functions of data that has already been fetched.
+    """Functions and options for printing one page. The functions are pure, and use only data that has already been
+    fetched.
 
-    ``page``: identifies the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of an
-    icon's image. ``highlight``: returns the colored tokens of a listing. ``shown``: returns a text in which
-    characters that no font has are replaced.
+    ``page``: the ID of the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of an icon's
+    image. ``highlight``: returns the colored tokens of a listing. ``shown``: replaces characters that no font has.
     """
 
     page: str = ""
@@ -148,7 +147,7 @@ _HUES = {
 
 
 def literal(text: str) -> Code:
-    """Return a Typst string literal of this text; control characters, which fonts can't draw, are omitted.
+    """Return a Typst string literal for this text. Control characters are omitted, because fonts can't draw them.
 
     >>> literal('a "b" #c')
     '"a \\\\"b\\\\" #c"'
@@ -200,8 +199,7 @@ def _array(items: Iterable[str]) -> Code:
 
 
 def to_typst(document: Document, printing: Printing | None = None) -> Printed:
-    """Return the body of a page, as its reader sees it, as Typst code for a file that imports
-    ``octavo.typ``."""
+    """Convert the visible body of a page to Typst code for a file that imports ``octavo.typ``."""
     mark_places(document)
     printer = _Printer(printing or Printing())
     printer.run(document.nodes)
@@ -268,7 +266,7 @@ class _Printer:
                     stack.append(plain_text(piece))
 
     def _nest(self, open_: str, inside: Pieces, close: str = "});\n") -> list[Piece]:
-        """Return a container; beyond the depth that Typst can lay out, return only its content."""
+        """Return a container. Beyond the depth that Typst can lay out, return only its content."""
         if self._depth >= _DEEPEST:
             return list(inside)
 
@@ -402,7 +400,7 @@ class _Printer:
         return [*out, Code(");\n")]
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line: the highlighter's tokens merged with the text nodes, both split at each other's
+        """Render one line. The highlighter's tokens and the text nodes are merged; each is split where the other
         ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
@@ -482,7 +480,7 @@ class _Printer:
         return self._card(target, target.title or label or url or "", target.description or "")
 
     def reusable_content(self, block: Block) -> Pieces:
-        """Render included content. The content is stored in the node that includes it."""
+        """Render included content, which is stored in the node that includes it."""
         return block.nodes
 
     # Blocks that contain blocks.
@@ -808,7 +806,7 @@ def _share(width: object) -> int | None:
 
 
 def _length(value: object) -> str | None:
-    """Return a length for Typst: pixels as a number, shares of the line as a ratio."""
+    """Return a length for Typst: a number for pixels, or a ratio for a percentage."""
     if isinstance(value, dict):
         number = number_of(value.get("value"))
         if not number:

@@ -19,9 +19,9 @@ def safe_url(url: object) -> str | None:
     """Return ``url`` if it is allowed in an ``href`` or ``src``: http, https, mailto, tel, relative, or
     ``#``.
 
-    For all other URLs, return ``None``. The text before the first colon of the first path segment counts as a
-    scheme, so ``java\\tscript:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. So are URLs that
-    can't be parsed, because callers may parse them.
+    For all other URLs, return ``None``. The text before the first colon of the first path segment counts as a scheme,
+    so ``java\\tscript:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. URLs that can't be parsed are unsafe,
+    too, because callers may parse them.
 
     >>> safe_url(" https://example.com/a?b=c "), safe_url("../a:b"), safe_url("javascript:alert(1)")
     ('https://example.com/a?b=c', '../a:b', None)

@@ -1,8 +1,8 @@
-"""Write nodes as Markdown in the canonical style of new blocks (``writing.py`` handles the others).
+"""Write nodes as Markdown in the canonical style, which new blocks have. ``writing.py`` handles all other blocks.
 
 Canonical: ``*`` bullets, ``_x_`` (``*x*`` next to letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers,
-padded pipe tables, HTML where Markdown has no equivalent. A paragraph is read back and compared; if the plain form
-would be read differently (delimiters next to letters, text that looks like markup), it is written with all punctuation
+padded pipe tables, HTML where Markdown has no equivalent. A paragraph is parsed again and compared. If the plain form
+gives a different result (delimiters next to letters, text that looks like markup), it is written with all punctuation
 escaped.
 """
 
@@ -36,7 +36,7 @@ from .tag_reader import API_NAMES, default_label
 
 
 def marker_of(block: Block, text: str) -> str:
-    """Return the marker of a list's items; another list right after it must use a different one."""
+    """Return the marker of a list's items. An adjacent list must use a different marker."""
     if not block.type.startswith("list-"):
         return ""
     match = re.match(r"\s*\d*(\S)", text)
@@ -44,8 +44,8 @@ def marker_of(block: Block, text: str) -> str:
 
 
 class Notes:
-    """Footnotes for annotations being written. A definition in a gap is kept as long as an unedited block
-    refers to it. Changed definitions that only edited blocks refer to are rewritten at the end of the page."""
+    """Footnotes for annotations in the text that is being written. A definition in a gap is kept as long as an unedited
+    block refers to it. Changed definitions that only edited blocks refer to are rewritten at the end of the page."""
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
@@ -80,7 +80,7 @@ class Notes:
         return name in self.known and write_blocks(read_blocks(self.known[name]), Notes()) == body
 
     def label(self, fragment: Fragment) -> str:
-        """Keep the fragment's blocks as a footnote, and return the label for references to it."""
+        """Store the fragment's blocks as a footnote, and return the label for references to it."""
         body = write_blocks(fragment.nodes, self)
         name = label_of(re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment)) or "1"
         if name in self.taken and self._defines(name, body):
@@ -115,10 +115,10 @@ class Notes:
 
 
 class Styled(Notes):
-    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the
-    source whose style to use. ``kept``: the texts of nodes by ``id``, which are written unchanged.
-    ``is_draft``: whether to find only what an edit changed, without table padding and without rereading the
-    text. ``is_strict``: whether to escape all punctuation."""
+    """Writer of blocks in the style of a source, with the existing labels of footnotes. ``source``: the source whose
+    style to use. ``kept``: the sources of nodes by ``id``, which are written unchanged. ``is_draft``: whether the
+    output is only compared with another draft, so that tables aren't padded and the text isn't parsed again.
+    ``is_strict``: whether to escape all punctuation."""
 
     def __init__(
         self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
@@ -175,8 +175,8 @@ def labels_in(source: str) -> set[str]:
 
 
 def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
-    """Return the gap between two blocks with a footnote definition changed. ``change``: the function that
-    takes its current text and returns the new one, or None to keep it."""
+    """Return the gap between two blocks with a footnote definition changed. ``change``: a function that takes the
+    current text and returns the new text, or None to keep it."""
     note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
     changed = change(note.content) if note is not None else None
     if note is None or changed is None or note.map is None:
@@ -209,8 +209,8 @@ def _written(nodes: Sequence[Any], notes: Notes) -> list[str]:
 
 
 def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> str:
-    """Write one block in canonical style, without line breaks around it. ``avoid``: the item marker of the list
-    right before it."""
+    """Write one block in canonical style, without line breaks around it. ``avoid``: the item marker of the list right
+    before the block."""
     notes = notes or Notes()
     if (kept := notes.kept.get(id(block))) is not None:
         return kept

@@ -1,5 +1,5 @@
-"""Write a document as Markdown: unedited blocks are unchanged, edited ones get the edit applied to their
-source (``splicing.py``), and new ones are written in the canonical style (``writer.py``)."""
+"""Write a document as Markdown: unedited blocks are unchanged, edits are applied to the source of edited blocks
+(``splicing.py``), and new blocks are written in the canonical style (``writer.py``)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ _BLANK = "\ufeff \t\r\n"
 
 
 def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
-    """Write a document as Markdown, exactly as it was read if nothing changed. ``was``: see ``write_parts``."""
+    """Write a document as Markdown. If nothing changed, the result is the original text. ``was``: see
+    ``write_parts``."""
     return "".join(write_parts(document, was=was))
 
 
 def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
-    """Write a document with rewritten references (see ``rewrite``), and with everything else exactly as it
-    was read. The references are also changed in the document itself."""
+    """Write a document with rewritten references (see ``rewrite``). Everything else is the same as in the original
+    text. The references are also changed in the document itself."""
     assign_keys(document)
     was = {block.key or "": block for block in _copy(document.nodes)}
     return write(rewrite(document, change), was)
@@ -41,13 +42,13 @@ def write_parts(
     gone: Sequence[Block] = (),
     ends_with_crlf: bool | None = None,
 ) -> list[str]:
-    """Write a document in parts: the text before each block, then the block, and the text after the last
-    one. ``seams``: the indexes of blocks that didn't directly follow the block that is now before them.
-    ``get``: if the nodes of the document contain only their types and sources, the function that returns a
-    block with all its contents. ``was``: the original versions of edited blocks, by key, with their
-    sources. ``definitions``: the definitions that these blocks may refer to, if the gaps don't contain all
-    of them. ``gone``: other previous blocks, which may now be inside others. ``ends_with_crlf``: whether
-    all lines of the original text end with CRLF; None to determine this from the blocks."""
+    """Write a document in parts: the text before each block, the block, and the text after the last block. ``seams``:
+    the indexes of blocks that didn't previously follow the block that is now before them. ``get``: if the nodes of the
+    document contain only their types and sources, a function that returns a block with all its contents. ``was``: the
+    original versions of edited blocks, by key, with their sources. ``definitions``: the definitions that these blocks
+    may refer to, if the gaps don't contain all of them. ``gone``: other previous blocks, which may now be inside other
+    blocks. ``ends_with_crlf``: whether all lines of the original text end with CRLF; None to determine this from the
+    blocks."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
@@ -100,7 +101,8 @@ _LINE_END = re.compile(r"\r?\n")
 
 
 def _ends_lines_with_crlf(document: Document, was: Mapping[str, Block]) -> bool:
-    """Return whether every line of the original ends with CRLF. Text next to a new block may also be new."""
+    """Return whether every line of the original text ends with CRLF. Text next to a new block may also be new, so it
+    isn't checked."""
     nodes, gaps = document.nodes, document.gaps
     sources = [block.source or "" for block in (*nodes, *was.values())]
     if not any("\r\n" in text for text in (*gaps, *sources)):
@@ -117,13 +119,13 @@ _BARE_END = re.compile(r"(?<!\r)\n")
 
 
 def is_all_crlf(text: str) -> bool:
-    """Return whether every line of a text ends with CRLF."""
+    """Return whether every line of a source ends with CRLF."""
     return "\r\n" in text and _BARE_END.search(text) is None
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """Return the gaps of a document, with edits applied to the footnotes defined in them if that doesn't
-    change any unedited block."""
+    """Return the gaps of a document, with edits applied to the footnotes defined in the gaps, unless that would change
+    an unedited block."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:
@@ -156,7 +158,7 @@ def _notes_of(block: Block) -> list[Fragment]:
 
 
 def _edited(old: Fragment, new: Fragment, text: str) -> str | None:
-    """Return the text of a footnote with an edit applied; None if it differs from the old footnote."""
+    """Return the text of a footnote with an edit applied; None if the text isn't the text of the old footnote."""
     before, after = assign_keys(read(text)), Document(_copy(new.nodes))
     digests = Digests(before, Document(old.nodes))
     if [digests.of(node) for node in before.nodes] != [digests.of(node) for node in old.nodes]:

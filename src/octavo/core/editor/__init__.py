@@ -1,1 +1,1 @@
-"""The editor's document format: its schema, steps that change a page, and the conversion to and from documents."""
+"""The editor's document format: its schema, the steps that change a page, and the conversion to and from documents."""

@@ -34,10 +34,9 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited one: first ``set`` (blocks) and ``delete``, so that
-    no deleted block still contains blocks that were moved out of it; then ``insert`` (each after a block;
-    None: at the start); then ``move`` (each after a block, in the same way). ``blocks``: the resulting
-    saved blocks by key, in order."""
+    """Edits that convert the saved page to the edited page. ``set`` and ``delete`` come first, so that blocks that were
+    moved out of a deleted block aren't deleted with it. ``insert`` and then ``move`` follow, each to a position after a
+    block (None: at the start). ``blocks``: the resulting saved blocks by key, in order."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
@@ -100,12 +99,12 @@ def block_differences(
 
 
 def tidy_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
-    """Return the steps after which every part of a page can be saved: those of keys and of columns."""
+    """Return the steps that make every part of a page savable: they fix keys and table columns."""
     return [*_key_steps(doc, new_keys), *_column_steps(doc)]
 
 
 def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
-    """Return the steps that assign a new key to top-level blocks without one, and to all but the first of the
+    """Return the steps that assign a new key to top-level blocks without a key, and to all but the first of several
     nodes with the same key."""
     known: set[str] = set()
     steps: list[StepJson] = []
@@ -128,8 +127,9 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
 
 
 def _column_steps(doc: Node) -> list[StepJson]:
-    """Return the steps that give tables as many columns as their longest row has cells, and all rows as many cells: one
-    person may add a row while another one adds or deletes a column. Cells without a column would not be saved."""
+    """Return the steps that give all rows of a table, and its columns, the number of cells in the longest row. Rows can
+    be different if one person adds a row while another person adds or deletes a column. Cells without a column wouldn't
+    be saved."""
     steps: list[StepJson] = []
     stack = list(_children_at(doc, 0))
     while stack:

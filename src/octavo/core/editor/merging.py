@@ -1,8 +1,7 @@
 """Merge an external edit to a saved page into the live version of the page.
 
-The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both
-changed the same block, their changes are merged word by word; if that isn't possible, the page gets both
-versions of the block.
+The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both sides changed
+the same block, the changes are merged word by word. If that isn't possible, the page gets both versions of the block.
 """
 
 from __future__ import annotations
@@ -31,15 +30,14 @@ def merge_edit(
     uids: Iterator[int],
     unsaved: Container[str],
 ) -> list[StepJson]:
-    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``:
-    numbers for links and annotations that the page doesn't have yet. ``unsaved``: the keys of the blocks
-    that may differ from the ``old`` ones; the other blocks are saved, even if their source is parsed into a
-    different form."""
+    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``: unused numbers
+    for links and annotations. ``unsaved``: the keys of the blocks that may have unsaved changes to the ``old`` blocks.
+    All other blocks are saved, even if parsing their source gives a different form."""
     return _steps_to(live, _Merge(live, old, new, uids, unsaved).blocks())
 
 
 def have_same_content(written: JsonObject, block: JsonObject) -> bool:
-    """Return whether two blocks are saved the same way, apart from data derived from the rest of the page."""
+    """Return whether two blocks are the same when saved, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 
@@ -60,8 +58,8 @@ def _without_ids(value: object) -> object:
 
 
 class _Place(NamedTuple):
-    """Position of a block. ``node``: the block's form in live editing; blocks without a key exist only in
-    this form."""
+    """Position of a block. ``node``: the block in the editor's format. Blocks without a key exist only in this
+    format."""
 
     key: str | None
     node: Node | None
@@ -170,8 +168,8 @@ def _page(blocks: Sequence[Node]) -> Node:
 
 
 def _replacement(before: Node, after: Node) -> ReplaceStep | None:
-    """Return the smallest replacement that converts one block into another, on a page that contains only
-    this block; None if their types or attributes differ."""
+    """Return the smallest replacement that converts one block to another, on a page that contains only this block; None
+    if the types or attributes of the blocks are different."""
     if before.type is not after.type or _said(before) != _said(after):
         return None
     old, new = _page([before]), _page([after])
@@ -225,7 +223,7 @@ def _replace(start: int, end: int, nodes: Sequence[Node]) -> StepJson:
 
 
 def _inside(start: int, before: Node, after: Node) -> list[StepJson]:
-    """Return the steps that convert the block at a position to another one."""
+    """Return the steps that convert the block at a position to another block."""
     step = _replacement(before, after)
     if step is None:
         return [_replace(start, start + before.node_size, [after])]

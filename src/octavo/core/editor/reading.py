@@ -32,8 +32,8 @@ class _ForeignError(Exception):
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
-    """Return an API document in the editor's format. ``uids``: numbers for links and annotations, none of
-    which the page uses yet. A document without blocks becomes an empty paragraph."""
+    """Return an API document in the editor's format. ``uids``: unused numbers for links and annotations. A document
+    without blocks becomes an empty paragraph."""
     return _NODES["doc"].create(None, _blocks([read_top_block(block, uids) for block in document["nodes"]]))
 
 
@@ -206,7 +206,7 @@ class _Reader:
 
 
 def _flattened(data: JsonObject) -> JsonObject:
-    """Return the data of a button with the texts of its action as separate fields that can be edited."""
+    """Return the data of a button with the strings of its action as separate, editable fields."""
     action = data.get("action")
     if not isinstance(action, dict):
         return data

@@ -1,8 +1,7 @@
 """Schema of the editor's documents.
 
-It is the same as in ``web/studio/document/schema.ts``, and a test compares the two. ``VERSION`` changes
-with the schema: editors that were loaded with a different version can't take part in live editing until
-they are reloaded.
+The same schema is in ``web/studio/document/schema.ts``, and a test compares the two. ``VERSION`` changes with the
+schema: editors that were loaded with a different version can't take part in live editing until they are reloaded.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _MARK_ORDER: Final = (
     *("link", "annotation", "color", "bold", "italic"),
     *("strikethrough", "keyboard", "superscript", "subscript", "code"),
 )
-"""Marks from the outermost to the innermost."""
+"""Marks in order from outermost to innermost."""
 SPANS: Final = frozenset(("link", "annotation"))
 """Inlines that are marks in the editor."""
 

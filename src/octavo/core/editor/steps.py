@@ -1,6 +1,6 @@
-"""Apply the steps with which editors change a page, and map late steps over earlier ones.
+"""Apply the steps with which editors change a page, and rebase late steps on earlier steps.
 
-Steps are ProseMirror's, as JSON. Positions count UTF-16 code units, as in browsers.
+Steps are ProseMirror steps in JSON. Positions count UTF-16 code units, as in browsers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Ranges = tuple[int, ...]
 
 MAX_KEY = 100
 MAX_DEPTH = 100
-"""Maximum nesting depth of content that a step can insert; documents are never nested more deeply."""
+"""Maximum nesting depth of content that a step can insert. Documents are never nested more deeply."""
 _LEAVES = frozenset(name for name, type in SCHEMA.nodes.items() if type.is_leaf and name != "text")
 
 
@@ -46,7 +46,7 @@ class StepError(Exception):
 
 
 class _MarkSetStep(Step):
-    """Several mark changes as one step. The library doesn't have such a step yet."""
+    """Step that combines several mark changes. The library doesn't have such a step yet."""
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
@@ -111,8 +111,8 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
 def _replace_inlines(doc: Node, step: ReplaceStep) -> Node | None:
     """Return the document after a step inside one block of text, or None for any other step.
 
-    The library would check the types of all blocks that contain this block or are next to it, which stay the
-    same. On a page of 1,500 blocks, that takes ten times as long as the step.
+    The library would check the types of all surrounding blocks, although these don't change. On a page of 1,500 blocks,
+    the check takes ten times as long as the step.
     """
     if step.structure or step.slice.open_start or step.slice.open_end or step.from_ > step.to:
         return None
@@ -156,8 +156,7 @@ _ATTRIBUTES: dict[str, tuple[type, ...]] = {
     "uid": (int, float),
     "at": (int, type(None)),
 }
-"""Types of attributes; ``value`` can have any type. The content of attributes is checked when the page is
-saved."""
+"""Types of attributes. ``value`` can have any type. The values of attributes are checked when the page is saved."""
 
 
 def _require_valid(json: StepJson) -> None:
@@ -193,9 +192,9 @@ def _require_attribute(name: str, value: object) -> None:
 
 
 def map_steps(steps: Sequence[StepJson], between: Iterable[Ranges]) -> list[StepJson] | None:
-    """Return steps mapped over other steps that their author had not seen. Return None if only the author
-    can determine their meaning, because a position is inside deleted content, or because unseen content
-    would be deleted or wrapped.
+    """Rebase steps on other steps that their author hadn't seen, and return them. Return None if only the author can
+    determine their meaning, because a position is inside deleted content, or because unseen content would be deleted or
+    wrapped.
 
     ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError if a step
     is invalid.
@@ -231,8 +230,8 @@ def _through(map: StepMap, places: list[tuple[int, int]]) -> list[tuple[int, int
 
 
 def changed_places(steps: Iterable[StepJson]) -> list[tuple[int, int]]:
-    """Return the ranges of a document, each with its start and end, that the steps before it may have changed. The
-    range of deleted content is empty."""
+    """Return the ranges of a document that the preceding steps may have changed, each with its start and end. Deleted
+    content has an empty range."""
     places: list[tuple[int, int]] = []
     for step in steps:
         map = StepMap(list(ranges_of(step)))
@@ -254,7 +253,7 @@ class _DoubtfulError(Exception):
 
 
 class _LateStep:
-    """Step that is mapped over others. ``unseen``: the ranges that its author hasn't seen."""
+    """Late step that is rebased on other steps. ``unseen``: the ranges that its author hasn't seen."""
 
     def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
         self.mapping, self.unseen = mapping, unseen
@@ -293,7 +292,7 @@ class _LateStep:
         return result.pos
 
     def require_whole(self, start: int, end: int, size: int) -> None:
-        """Require that nothing in a range was deleted, and that it contains nothing unseen."""
+        """Require that a range contains no deleted or unseen content."""
         if end - start != size or any(first < end and last > start for first, last in self.unseen):
             raise _DoubtfulError
 

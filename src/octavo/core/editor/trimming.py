@@ -1,5 +1,5 @@
-"""Remove spaces around the words of a paragraph or heading. Markdown can only write them as entities, and
-people usually type them by accident."""
+"""Remove leading and trailing spaces from paragraphs and headings. In Markdown, these spaces would have to be entities,
+and people usually type them by accident."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _BLANKS = " \t"
 
 
 def trimmed(block: JsonObject, before: JsonObject | None = None) -> JsonObject:
-    """Return a block without leading and trailing spaces in its texts. ``before``: the last saved version of the block.
-    Texts that already had such spaces keep them, because they weren't just typed."""
+    """Return a block without leading and trailing spaces in its paragraphs and headings. ``before``: the last saved
+    version of the block. Spaces that it already contained are kept, because they weren't typed just now."""
     kept = set(_with_blanks(before)) if before is not None else set()
     return _trim(block, kept)
 
 
 def _with_blanks(part: JsonObject) -> Iterator[str]:
-    """Yield the keys of texts that start or end with spaces."""
+    """Yield the keys of paragraphs and headings that start or end with spaces."""
     if part.get("type") in _TEXTS:
         text = "".join(
             "".join(leaf["text"] for leaf in node["leaves"]) if node["object"] == "text" else "-"

@@ -18,13 +18,12 @@ _UNPLACED = 100
 
 
 def attrs_of(node: Node | Mark) -> JsonObject:
-    """Return the attributes of a node or mark; their values can be any JSON."""
+    """Return the attributes of a node or mark. Their values can be any JSON."""
     return cast(JsonObject, node.attrs)
 
 
 def is_written(node: Node) -> bool:
-    """Return whether a block is written. A paragraph without content isn't, because it only marks a place
-    to type."""
+    """Return whether to write a block. Empty paragraphs aren't written, because they only provide space for typing."""
     return bool(node.type.name != "paragraph" or node.content.size or attrs_of(node).get("blank"))
 
 
@@ -83,7 +82,7 @@ def _write_blocks(parent: Node) -> list[JsonObject]:
 
 
 def _write_filled(parent: Node) -> list[JsonObject]:
-    """Return the blocks of an item or a cell: an empty paragraph if it has no other content."""
+    """Return the blocks of an item or a cell. If there is no content, return an empty paragraph."""
     return _write_blocks(parent) or [write_block(parent.child(0))]
 
 
@@ -104,7 +103,7 @@ def _fragment(node: Node, fragment: str, nodes: list[JsonObject]) -> JsonObject:
 
 
 class _Names:
-    """Names of the parts of a table: existing parts keep their names; new parts and copies get unused ones."""
+    """Names of the parts of a table. Existing parts keep their names; new parts and copies get unused names."""
 
     def __init__(self, taken: Iterable[str], known: Iterable[str | None]) -> None:
         self.taken = set(taken)
@@ -164,7 +163,7 @@ def _cell_name(base: str) -> Callable[[int], str]:
 
 
 def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObject]:
-    """Return adjacent inline nodes; the links and annotations ``within`` are already written around them."""
+    """Return adjacent inline nodes. ``within``: the links and annotations around them that are already written."""
     found: list[JsonObject] = []
     at = 0
     while at < len(nodes):
@@ -196,8 +195,8 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that starts at a node, and its end: the longest one, or the
-    one that was read first if two have the same length."""
+    """Return the outermost link or annotation that starts at a node, and its end. It is the longest match; if two
+    matches have the same length, it is the first match in the original document."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):

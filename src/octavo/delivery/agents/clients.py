@@ -29,8 +29,7 @@ _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """Raised for an invalid request from an app. ``redirect``: the URL that the error can be sent to, if
-    any."""
+    """Raised for an invalid request from an app. ``redirect``: the redirect URL for reporting the error, if any."""
 
     def __init__(
         self, code: str, message: str, redirect: str | None = None, state: str | None = None
@@ -118,7 +117,7 @@ def fields_of(text: bytes) -> dict[str, str]:
 
 
 def answer_at(redirect: str, issuer: str, state: str | None, **parameters: str) -> str:
-    """Return the URL to which a browser is redirected to deliver a response to the app (RFC 9207)."""
+    """Return the redirect URL that delivers a response to the app (RFC 9207)."""
     query = {**parameters, "iss": issuer, **({"state": state} if state is not None else {})}
     return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(query)}"
 

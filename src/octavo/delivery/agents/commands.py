@@ -15,9 +15,9 @@ _Short = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class ConnectAgent(Struct, rename="camel"):
-    """Request from an app, with the parameters of the authorization URL and the permissions that the person
-    granted. ``scopes``: the scopes, either of the tools or of the API. ``days``: the number of days of
-    access."""
+    """Request from an app, with the parameters of the authorization URL and the permissions that the person granted.
+    ``scopes``: the scopes, either for tools or for the API. ``days``: the number of days for which access is
+    granted."""
 
     organization: _Short
     client_id: Annotated[str, Meta(min_length=1, max_length=500)]

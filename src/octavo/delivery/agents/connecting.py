@@ -141,9 +141,8 @@ def is_proved(verifier: str, challenge: str) -> bool:
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
-    """Exchange a code for an agent. If the code was already used, revokes the agent created from it and
-    returns None, because one of the two senders must have stolen the code. Raises Unusable if the code is
-    invalid."""
+    """Exchange a code for an agent. If the code was already used, revokes the agent that was created with it and
+    returns None, because one of the two senders must have stolen the code. Raises Unusable if the code is invalid."""
     found = store.find_code(tx, code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Start the authorization again.")
@@ -184,7 +183,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
 
 
 def _end_stolen(tx: Transaction, agent_id: str, organization_id: str) -> None:
-    """Revoke an agent whose secret was used twice, because one of the two senders must have stolen it."""
+    """Revoke an agent whose secret was used twice, because one of the two senders must have stolen the secret."""
     if store.revoke(tx, agent_id):
         why = {"why": "a single-use secret was used again"}
         audit(tx, None, "agent.disconnected", organization_id, ("agent", agent_id), after=why)
@@ -199,7 +198,7 @@ def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> b
 
 
 def revoke_by_token(tx: Transaction, token: str, hashed: str) -> None:
-    """Revoke the agent with this token, if there is one."""
+    """Revoke the agent with this token, if it exists."""
     found = store.find_by_access(tx, hashed) or store.find_by_refresh(tx, token)
     if found is not None and store.revoke(tx, found.id):
         audit(tx, None, "agent.disconnected", found.organization_id, ("agent", found.id))

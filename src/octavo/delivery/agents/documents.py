@@ -27,8 +27,8 @@ _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, DAY
-"""Milliseconds for which a document stays valid: the minimum, the default if the document doesn't specify a
-time, and the maximum."""
+"""Milliseconds for which a document is valid: the minimum, the default if the response doesn't specify a time, and the
+maximum."""
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})", re.I)
 _FRESH = re.compile(r"(?:^|[\s,])(?:no-store|no-cache)\b", re.I)
 
@@ -65,7 +65,7 @@ class Documents:
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
-        """Return the client described at the URL ``client_id``. Raises Unusable if no document there
+        """Return the client described at the URL ``client_id``. Raises Unusable if the URL has no document that
         describes a client, and Busy or TooManyRequests if too many documents are being fetched."""
         self._check(client_id)
         with self._context.db.read() as tx:

@@ -30,8 +30,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
     """Return the routes of the tools and of OAuth. ``pool``: the threads that are allowed to write."""
 
     def enter(request: Request) -> ToolCaller:
-        """Return the caller of the tools. Requests are rejected by raising an error before their body is
-        read."""
+        """Return the caller of the tools. Raises an error to reject a request before its body is read."""
         organization_id = request.parameters["organizationId"]
         call = Call(
             context=context,

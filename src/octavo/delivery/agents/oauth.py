@@ -92,7 +92,7 @@ _RISKY = frozenset(
         "integration:delete",
     }
 )
-"""Scopes that are unchecked by default on the consent page."""
+"""Scopes that the consent page doesn't select by default."""
 
 
 def resource_of(url: str, organization_id: str) -> str:
@@ -101,8 +101,8 @@ def resource_of(url: str, organization_id: str) -> str:
 
 
 def challenge(url: str, organization_id: str) -> str:
-    """Return the header that tells a client without a token where to get one, and with which scopes.
-    Clients request exactly the listed scopes, so the header lists all scopes for people to choose from."""
+    """Return the header that tells a client without a token where to request one and which scopes exist. Clients
+    request exactly the listed scopes, so the header lists all scopes, and people can then choose from them."""
     where = f"{url}/.well-known/oauth-protected-resource{MCP_PATH}/{organization_id}"
     return f'Bearer resource_metadata="{where}", scope="{" ".join(AGENT_SCOPES)}"'
 

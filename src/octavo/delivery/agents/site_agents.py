@@ -30,7 +30,7 @@ _PROOF = sealed_column("site_agents", "proof", "id")
 
 
 class SiteConsent(Struct, frozen=True):
-    """Consent of a visitor. ``proof``: a hash of the token with which they are signed in."""
+    """Consent of a visitor. ``proof``: a hash of the token with which the visitor is signed in."""
 
     site: str
     client: str
@@ -63,8 +63,8 @@ def _find(tx: Transaction, column: str, secret: str) -> _Row | None:
 
 
 def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str, preview: bool) -> int | None:
-    """Return the expiration time of a visitor's token on a site, in milliseconds; None if the token isn't
-    valid there."""
+    """Return the expiration time of a visitor's token on a site, in milliseconds; None if the token isn't valid for
+    this site."""
     if site is None or not site.published or site.visibility != "visitor-auth":
         return None
     if preview:
@@ -158,7 +158,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
 
 
 def revoke_site_agent(tx: Transaction, token: str) -> None:
-    """Disconnect the agent with this token, if there is one."""
+    """Disconnect the agent with this token, if it exists."""
     for column in ("access_hash", "refresh_hash"):
         found = _find(tx, column, token)
         if found is not None:
@@ -180,8 +180,8 @@ def forget_site_agents(tx: Transaction) -> None:
 
 
 def find_proof(tx: Transaction, context: Context, site_id: str, token: str) -> AgentProof | None:
-    """Return the visitor's sign-in that an agent's token represents on a site; None if the token isn't valid
-    there."""
+    """Return the visitor's sign-in that an agent's token represents on a site; None if the token isn't valid for this
+    site."""
     if not token.startswith(PREFIX):
         return None
     found = _find(tx, "access_hash", token)

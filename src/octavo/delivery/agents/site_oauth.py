@@ -66,7 +66,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """Return the URLs of a site's MCP server that its tokens are valid for."""
+    """Return the URLs of a site's MCP server for which its tokens are valid."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 

@@ -24,7 +24,7 @@ _CONNECTED = """SELECT 1 FROM agents a
 
 
 class ClientRow(Struct, frozen=True):
-    """Registered client. ``fresh_until``: the expiration time of its metadata document, in milliseconds; None
+    """Registered client. ``fresh_until``: the expiration time of the client's metadata document, in milliseconds; None
     for clients that registered themselves."""
 
     id: str
@@ -56,8 +56,8 @@ def put_client(tx: Transaction, client: ClientRow) -> None:
 
 
 def forget_clients(tx: Transaction) -> int:
-    """Delete unconnected clients that are older than a week, and the oldest ones beyond ``MAX_CLIENTS``.
-    Return the number of deleted clients."""
+    """Delete unconnected clients that are older than a week, and the oldest clients beyond ``MAX_CLIENTS``. Return the
+    number of deleted clients."""
     return tx.run(
         f"""DELETE FROM agent_clients WHERE NOT EXISTS ({_CONNECTED}) AND (created_at < :old OR id NOT IN
               (SELECT id FROM agent_clients ORDER BY created_at DESC, id DESC LIMIT {MAX_CLIENTS}))""",
@@ -363,7 +363,7 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """An agent's activity in the last day: change requests created, pages edited, and other actions."""
+    """Agent's activity in the last day: the numbers of change requests created, pages edited, and other actions."""
 
     drafts: int
     pages: int

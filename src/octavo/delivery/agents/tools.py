@@ -43,8 +43,8 @@ Change = Annotated[
 
 
 class ToolCaller(Struct, frozen=True):
-    """Caller of the tools. ``perform``: the function that performs an operation as the caller, given its
-    path, query, and body. ``agent``: the ID of the connection; empty for another kind of token."""
+    """Caller of the tools. ``perform``: a function that performs an operation as the caller, given its path, query, and
+    body. ``agent``: the ID of the connection; empty for another kind of token."""
 
     perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
     db: Database
@@ -133,8 +133,8 @@ class ToolCaller(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to what a model can read in one call. The structured
-    content isn't truncated."""
+    """Return a response as JSON text, truncated to the maximum length of text that a model can read in one call. The
+    structured content isn't truncated."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -330,7 +330,7 @@ def _describe(on: ToolCaller, asked: Describe) -> ToolText:
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise RefusedTool("subject, status: provide at least one of them")
+        raise RefusedTool("provide `subject`, `status`, or both")
     return _say(on.change("updateChangeRequestById", path, body))
 
 
@@ -419,9 +419,9 @@ def _check(on: ToolCaller, asked: OfChange) -> ToolText:
 
 
 _BRIEF = 200
-"""Maximum number of characters that a check quotes from a text."""
+"""Maximum length in characters of a quotation in a check's result."""
 _PLACES = 5
-"""Maximum number of pages that a check lists for one broken link."""
+"""Maximum number of pages to list for one broken link in a check's result."""
 
 
 def _brief_conflict(conflict: Mapping[str, object]) -> JsonObject:

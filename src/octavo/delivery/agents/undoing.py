@@ -47,7 +47,7 @@ def undo(
         acts = acts[:_MOST]
         made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
-    """Results for change requests, because more than one action can refer to the same one."""
+    """Results by change request, because several actions can refer to the same change request."""
     found = []
     for act in acts:
         try:

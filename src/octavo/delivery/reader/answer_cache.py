@@ -1,10 +1,10 @@
-"""Cached results of MCP tools that read a site, shared by all visitors with the same access. They follow
-the same rules as cached pages, except that the arguments are part of the key.
+"""Cached results of MCP tools that read a site, shared by all visitors with the same access. The rules are the same as
+for cached pages, but the arguments are part of the key.
 
-Assistants often request the same pages. A result is cached until the next commit, and longer if it depends
-only on the site and the revisions of its spaces, which are quick to compare. The key includes the site's
-URL, so it covers only one audience. A result that depends on the visitor is cached only for the same
-cookies, query, and token, and only as long as the token is valid."""
+Assistants often request the same pages. A result is cached until the next commit, or longer if it depends only on the
+site and the revisions of its spaces, which are quick to compare. The key includes the site's URL, so it covers only one
+audience. A result that depends on the visitor is cached only for the same cookies, query, and token, and only as long
+as the token is valid."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ToolResult(NamedTuple):
 
 
 class ToolPlace(NamedTuple):
-    """Location where a tool is called: the ID of the site, if the site has its own host name, and the
+    """Location where a tool is called: the ID of the site, if the site has its own hostname, and the
     decoded path."""
 
     site: str
@@ -49,8 +49,8 @@ class ToolPlace(NamedTuple):
 
 
 def _measure(result: ToolResult) -> int | None:
-    """Return the size of a result, or None if it must not be cached. Errors aren't cached, because any
-    made-up URL would produce one."""
+    """Return the size of a result, or None if it must not be cached. Errors aren't cached, because every made-up URL
+    would add an entry."""
     if isinstance(result.result, Answer) or result.admission.preview:
         return None
     return len(result.result) + _ENTRY
@@ -108,8 +108,7 @@ def _is_valid(result: ToolResult) -> bool:
 
 
 def _hash_visitor(request: Request) -> bytes:
-    """Return a hash of everything that identifies the visitor: cookies, token, and query, each of which may be
-    long."""
+    """Return a hash of all data that identifies the visitor: cookies, token, and query, each of which may be long."""
     headers = [request.headers.get(name, b"") for name in (b"cookie", b"authorization")]
     identity = b"".join(b"%d:%b" % (len(one), one) for one in (*headers, request.query_string))
     return blake2b(identity, digest_size=32).digest()

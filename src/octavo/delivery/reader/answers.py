@@ -53,7 +53,7 @@ def revalidated_answer(
 
 
 class Frame:
-    """Parts that every HTML response for a space needs: the site's appearance and the builder of its pages."""
+    """Common parts of every HTML response for a space: the site's appearance and the builder of its pages."""
 
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
@@ -87,7 +87,7 @@ def html_answer(
 
 
 def with_query(view: View, location: str) -> str:
-    """Return the requested URL at another location, keeping its query (claims and search terms)."""
+    """Return the URL of another location with the query of the request (claims and search terms)."""
     query = view.request.query_string.decode("latin-1")
     return f"{location}?{query}" if query else location
 
@@ -167,7 +167,7 @@ def _day_of(gone: Gone) -> date:
 
 
 def _gone_answer(frame: Frame, gone: Gone) -> Answer:
-    """Return a page about an operation that was removed from an API."""
+    """Return a response about an operation that was removed from an API."""
     site = frame.site()
     since = ", ".join(filter(None, (gone.since, date_words(_day_of(gone), frame.look.locale))))
     text = site.labels.gone.replace("{name}", since)
@@ -191,8 +191,8 @@ def _gone_answer(frame: Frame, gone: Gone) -> Answer:
 
 
 def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages that
-    contain the word only in their text are probably not what the visitor was looking for."""
+    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages that contain the
+    word only in their text are probably not the pages that the visitor was looking for."""
     wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
@@ -211,8 +211,8 @@ def _split_name(text: str) -> set[str]:
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
-    """Return a file, with headers that keep its content from running scripts. ``public``: whether shared
-    caches can store it. Raises NotFound if the file isn't stored."""
+    """Return a file, with headers that prevent its content from running scripts. ``public``: whether shared caches can
+    store it. Raises NotFound if the file isn't stored."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
         raise NotFound("This file doesn't exist.")
@@ -244,12 +244,12 @@ def private_answer(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Return whether the request's body is declared as JSON, which HTML forms can't do."""
+    """Return whether the request's body is declared as JSON. HTML forms can't send such requests."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 
 def is_cross_origin(view: View, visit: SiteVisit) -> bool:
-    """Return whether the request may come from another origin, or is a form submission, which any page can
+    """Return whether the request may come from another origin, or is a form submission, which a page on any origin can
     send."""
     request = view.request
     origin = request.header(b"origin")

@@ -49,7 +49,7 @@ from octavo.settings import parse_networks
 from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
 from octavo.sites.printing.links import open_print
-from octavo.sites.site.hostnames import require_shared_host
+from octavo.sites.site.hostnames import is_released, require_shared_host
 from octavo.sites.site.previewing import PREVIEWED
 from octavo.sites.site.site_images import PICTURES, find_picture
 from octavo.sites.site.store import find_site_by_hostname
@@ -72,14 +72,15 @@ from .tracking import record_cached_events, record_view
 
 _AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
-"""Number of seconds that a visitor waits for a PDF before being asked to try again later."""
+"""Number of seconds to wait for a PDF before asking the visitor to try again later."""
 _POLL = 0.2
+_RELEASED = "released"
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
-_HOSTS = share("host names", 4)
+_HOSTS = share("hostnames", 4)
 _IMAGES = 2
 """Number of page images rendered at the same time."""
 _ENTRY = 4096
-"""Size in bytes of a cached response's headers, in all the forms in which they are sent. It is added to the
+"""Estimated size in bytes of a cached response's headers, in all forms in which they are cached. It is added to the
 size of the body."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
@@ -101,7 +102,7 @@ def _is_valid(visited: Visited) -> bool:
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Return whether the path contains nothing that grants access."""
+    """Return whether the path doesn't contain a secret that grants access."""
     return visited.admission is not None and visited.admission.has_open_path
 
 
@@ -154,7 +155,7 @@ class Sites:
         }
 
     async def answer(self, request: Request) -> Answer:
-        """Respond from the cache on the event loop; load and render everything else in a thread."""
+        """Respond from the cache on the event loop. Load and render all other responses in a thread."""
         request.shows_path = False
         path = decoded_path(request)
         name = host_name(request.header(b"host"))
@@ -176,8 +177,8 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the organization that a request counts toward: the owner of the requested site, if the site
-        has been visited before."""
+        """Return the organization whose share a request counts toward: the owner of the requested site, if the site has
+        been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
 
@@ -196,10 +197,9 @@ class Sites:
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_revalidated(self, name: str, path: str, request: Request) -> Visited | None:
-        """Return a response that was cached before the last commit, if it is still valid. This takes a few
-        lookups in SQLite or, with PostgreSQL, among rows that another visit has fetched since the commit,
-        and is faster than waiting for a thread behind slower requests. Return None if the database server
-        would have to be queried."""
+        """Return a response that was cached before the last commit, if it is still valid. This takes a few lookups in
+        SQLite or, with PostgreSQL, in rows that another visit has fetched since the commit. It is faster than waiting
+        for a thread behind slower requests. Return None if the database server would have to be queried."""
         try:
             with self._context.db.read_cached(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
@@ -209,10 +209,12 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the ID of the site with this host name. All unknown names map to the same value, so that
-        they don't fill the cache."""
+        """Return the ID of the site with this hostname. All unknown names map to the same value, and so do
+        all names that sites gave up, so that they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
-        return found.id if found is not None else ""
+        if found is not None:
+            return found.id
+        return _RELEASED if is_released(tx, self._context.settings, name) else ""
 
     def _make(self, request: Request, name: str, path: str) -> Answer | Later:
         db = self._context.db
@@ -262,7 +264,7 @@ class Sites:
         return visited.answer
 
     def _is_own_host(self, name: str) -> bool:
-        """Return whether a host name belongs to the server itself. Any other name with a dot may belong to
+        """Return whether a hostname belongs to the server itself. Any other name with a dot may belong to
         a deleted site."""
         own = self._context.settings.sites_address.host
         return name == own or "." not in name or name.replace(".", "").isdigit()
@@ -286,7 +288,7 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     async def _answer_from_cache(self, request: Request, path: str, message: bytes) -> Answer | None:
-        """Return the cached response to a message; None if a visit is needed."""
+        """Return the cached response to a message; None if it isn't cached."""
         call = read_call(message, Headers.of(request))
         # The visit itself rejects browsers that come from another page.
         if call is None or b"origin" in request.headers or not is_json(request):
@@ -371,7 +373,7 @@ class Sites:
         with self._context.db.read() as tx:
             site = find_site_by_hostname(tx, name) if name else None
         if site is None or not site.published:
-            raise NotFound("There is no published site with this host name.")
+            raise NotFound("There is no published site with this hostname.")
         return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
 
     def read_file(self, request: Request) -> Answer:
@@ -402,8 +404,8 @@ class Sites:
         return Answer(200, image, "image/png", headers)
 
     async def read_print(self, request: Request) -> Answer:
-        """Return the PDF that a link points to once it is ready; after a while, respond that it is still
-        being created."""
+        """Return the PDF that a link points to when it is ready. After a while, respond that it is still being
+        created."""
         host = request.header(b"host")
         await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
@@ -448,7 +450,7 @@ ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
 
 
 def _hash_visitor(request: Request) -> bytes:
-    """Return a hash of everything that identifies the visitor: cookies and query, which may be long."""
+    """Return a hash of all data that identifies the visitor: cookies and query, which may be long."""
     cookies = request.headers.get(b"cookie", b"")
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 

@@ -1,9 +1,9 @@
 """Interaction with integration blocks: visitors use the controls that a script offered, and the script
 renders the block again.
 
-A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a
-control sends back the offer, the number of an action, and the values of fields. Therefore, visitors can
-only make a script do what it offered for this particular block."""
+A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a control sends
+back the offer, the number of an action, and the values of fields. Therefore, visitors can only trigger the actions that
+the script offered for this particular block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from octavo.kit.context import Context
 
 _PURPOSE = "block"
 _LARGEST = 64 * 1024
-"""Maximum number of characters in an offer; blocks with a larger offer are shown but inactive."""
+"""Maximum number of characters in an offer. Blocks with a larger offer are shown but inactive."""
 _LONGEST = 10_000
 """Maximum number of characters in a field's value."""
 MAX_PRESS = 1024 * 1024
@@ -86,14 +86,14 @@ class DrawRequest(Struct, frozen=True):
 
 
 def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
-    """Return the identity of a block for offers: a block on a page, as long as its integration stays the
-    same."""
+    """Return the identity of a block for offers. It identifies the block on the page and the version of its
+    integration."""
     return (*version_of(subject), space_id, key)
 
 
 def can_be_offered(action: Any, modal: bool) -> bool:
-    """Return whether visitors of a published page can use an action. They can use actions that the script
-    defines, and open modals, but only one at a time."""
+    """Return whether visitors of a published page can use an action. They can use actions that the script defines, and
+    can open one modal at a time."""
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return False
@@ -141,8 +141,8 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
 
 
 def close_modal(wanted: DrawRequest, value: Mapping[str, object]) -> DrawRequest | None:
-    """Return the next request after a component is completed: a modal passes its value to the component
-    that opened it."""
+    """Return the next request after a component is completed. A modal passes its value to the component that opened
+    it."""
     action = {"action": CLOSE, "returnValue": value}
     return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 

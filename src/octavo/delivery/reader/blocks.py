@@ -1,8 +1,8 @@
 """Integration blocks on pages: script output, rendered as HTML by Octavo.
 
-Integration scripts are slow, so pages don't wait for them: a page contains the parts that don't need them,
-and the browser fetches each block. The initial output is cached for all readers. Integrations learn nothing
-about readers except which controls they use and which values they enter."""
+Integration scripts are slow, so pages don't wait for them: a page is sent without the output of scripts, and the
+browser fetches each block. The initial output is cached for all readers. Integrations learn nothing about readers
+except which controls they use and which values they enter."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
 
 
 class CannotBeDrawn(Exception):
-    """Raised if an output has the wrong type or is too large."""
+    """Raised if a script's output has the wrong type or is too large."""
 
 
 Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
@@ -324,11 +324,12 @@ class _Reader:
         return tuple(one for name in names for one in self._children(given.get(name)))
 
     def _inline_hint(self, hint: object) -> tuple[ElementView | str, ...]:
-        """Return a hint that is a list of words and links, shown on one line."""
+        """Return a hint that consists of words and links, shown on one line."""
         return self._children(hint) if _is_line(hint) else ()
 
     def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
-        """Render a hint that contains elements other than text. Hints with only text are rendered differently."""
+        """Render a hint that contains elements other than text. Hints with only text are rendered by
+        ``_inline_hint``."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: object) -> tuple[ElementView | str, ...]:
@@ -426,8 +427,7 @@ class _Reader:
         )
 
     def _editable_code(self, given: Mapping[str, object]) -> ElementView | None:
-        """Return an editable code block as a field; None for any other block, or if its value couldn't be
-        sent back."""
+        """Return an editable code block as a field; None for any other block, or if its value can't be sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
             return None
@@ -446,8 +446,8 @@ class _Reader:
         )
 
     def _select(self, given: Mapping[str, object], value: object, name: str, label: str) -> ElementView:
-        """Return a select. If the select's options are loaded from another source, it only shows its value
-        and is inactive."""
+        """Return a select field. If its options are loaded from another source, it only shows its value and is
+        inactive."""
         options = given.get("options")
         found = [
             (one["id"], self._text(one.get("label")))
@@ -505,8 +505,7 @@ _KINDS: JsonObject = {
     "hint": "hint",
     "divider": "rule",
 }
-"""View kinds for elements that only lay out their children or have none. All other elements stack their
-children."""
+"""View kinds for elements that only lay out their children. All other elements stack their children."""
 _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
 
 
@@ -530,7 +529,7 @@ def _icon(name: object) -> Markup | None:
 
 
 def _is_line(hint: object) -> bool:
-    """Return whether a hint is a list of words and links only."""
+    """Return whether a hint consists only of words and links."""
     return isinstance(hint, list) and all(
         isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
         for one in hint

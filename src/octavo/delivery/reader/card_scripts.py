@@ -1,9 +1,8 @@
-"""Fonts for scripts that no customization font covers, so that cards can show titles in them.
+"""Fonts for writing systems that no customization font covers, so that cards can show titles in them.
 
-The files in ``card_fonts/`` are unmodified files from the Fontsource packages of Noto Sans, with their
-licenses. Only cards use them: browsers use system fonts, and fonts for Chinese, Japanese, and Korean are
-large. Each font is included in one weight, in the WOFF format, which is a third larger than WOFF2 but
-decompresses forty times as fast."""
+The files in ``card_fonts/`` are unmodified files from the Fontsource packages of Noto Sans, with their licenses. Only
+cards use them: browsers use system fonts, and fonts for Chinese, Japanese, and Korean are large. Each font has only one
+weight. The files have the WOFF format, which is a third larger than WOFF2 but decompresses forty times as fast."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from msgspec import Struct
 
 
 class WritingSystem(Struct, frozen=True):
-    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes
-    precedence over the others."""
+    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes precedence
+    over the other fonts."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]
@@ -55,7 +54,7 @@ SCRIPTS = {
 
 
 def find_scripts(text: str, language: str) -> tuple[str, ...]:
-    """Return the names of the scripts that a text needs fonts for, in lookup order."""
+    """Return the names of the writing systems that a string requires fonts for, in lookup order."""
     points = {ord(character) for character in text}
     found = [
         name

@@ -1,8 +1,8 @@
 """Cards: the preview images that social networks show when someone shares a page, rendered with its title and
 its site's appearance.
 
-Typst typesets the text in this process and receives users' texts as data. The logo is the only external
-image; it is first redrawn in a separate process (``kit.processes.image_conversion``)."""
+Typst typesets the text in this process, and receives user content only as data. The logo is the only external image; it
+is first redrawn in a separate process (``kit.processes.image_conversion``)."""
 
 from __future__ import annotations
 
@@ -255,8 +255,8 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
 
 
 def _replace_missing(text: str, fonts: _Fonts) -> str:
-    """Return the part of a text that the fonts can show: without unsupported symbols, or an empty text if
-    any letters are unsupported."""
+    """Return the text without symbols that the fonts don't support, or an empty string if they don't support all of its
+    letters."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):

@@ -76,8 +76,8 @@ _MERMAID = "mermaid.min.js"
 DIAGRAM_FILES = frozenset(["diagrams.html", "diagrams-frame.js", _MERMAID])
 """Files of the frame in which diagrams are drawn; the app uses the same frame."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
-"""Policy of the frame in which Mermaid draws. Mermaid adds styles to its drawings, so the frame has no origin
-and can't do anything else."""
+"""Policy of the frame in which Mermaid draws. Mermaid adds styles to its drawings, so the policy allows styles. The
+frame has no origin, and can't perform any other actions."""
 _SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
 # Prefetch pages that a reader is about to open. Paths that start with a tilde aren't pages.
 _SPECULATION = Markup(
@@ -178,8 +178,8 @@ def content_security_policy(
 
 
 def _flatten_tree(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
-    """Yield the tags of a tree in writing order: each item, followed by ``open``, its children, and
-    ``close``. The list is flat instead of being built by nested macros, so that any depth works."""
+    """Yield the tags of a tree in writing order: each item, followed by ``open``, its children, and ``close``. The list
+    is flat rather than built by nested macros, so there is no limit on the depth."""
     stack: list[tuple[str, NavItem | None]] = [("item", item) for item in reversed(items)]
     while stack:
         kind, item = stack.pop()
@@ -236,7 +236,7 @@ def _templates() -> Environment:
 
 
 def _form_words(labels: FrameLabels) -> str:
-    """Return the labels for scripts that show operations, as JSON."""
+    """Return the labels for scripts that show operations as JSON."""
     names = [name for name in FrameLabels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
     words |= {

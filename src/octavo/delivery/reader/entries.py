@@ -24,6 +24,7 @@ class DatedEntry(Struct, frozen=True):
 
 
 def newest(entries: Sequence[DatedEntry]) -> list[DatedEntry]:
-    """Return the entries of a feed: dated ones newest first, then undated ones in page order."""
+    """Return the entries of a feed: entries with a date, newest first, followed by entries without a date in page
+    order."""
     dated = sorted((entry for entry in entries if entry.day), key=lambda entry: entry.day or date.min)
     return [*reversed(dated), *(entry for entry in entries if not entry.day)][:MAX_ENTRIES]

@@ -1,7 +1,7 @@
-"""Lookups that rendering a page makes in its own and other spaces, recorded with their answers.
+"""Lookups during the rendering of a page, in its own space and in other spaces, recorded with their results.
 
-A rendered text stays valid as long as the answers are the same, in any revision and for any visitor.
-Therefore, a text is rendered again only if something that it shows has changed."""
+A rendered page stays valid as long as the results are the same, in any revision and for any visitor. Therefore, a page
+is rendered again only if some of the data that it shows has changed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from octavo.extensions.integrations.blocks import find_block_owner, list_code_bl
 from octavo.kit.db.database import Transaction
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
-"""Recorded lookups and their answers. Each lookup consists of the name of a ``Facts`` method and its
-arguments."""
+"""Recorded lookups and their results. Each lookup consists of the name of a ``Facts`` method and its arguments."""
 
 
 class Facts:
@@ -69,6 +68,10 @@ class Facts:
     def revision(self, space_id: str) -> str | None:
         files = self._files_of(space_id)
         return files.revision_id if files is not None else None
+
+    def hides(self, space_id: str) -> bool:
+        files = self._files_of(space_id)
+        return files is not None and files.hides
 
     def holds(self, page_id: str, condition: str) -> bool:
         page = self._view.tree.page(page_id)
@@ -122,7 +125,7 @@ class Facts:
         )
 
     def agree_with(self, notes: Notes) -> bool:
-        """Return whether all recorded lookups would still have the same answers."""
+        """Return whether all recorded lookups would still have the same results."""
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 
@@ -209,6 +212,10 @@ class _RecordedFiles:
     @property
     def revision_id(self) -> str:
         return str(self._noted.ask("revision", self.space_id))
+
+    @property
+    def hides(self) -> bool:
+        return bool(self._noted.ask("hides", self.space_id))
 
     def _ask(self, asked: str, *arguments: object) -> str | None:
         found: str | None = self._noted.ask("of_files", self.space_id, asked, *arguments)

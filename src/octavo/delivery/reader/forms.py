@@ -62,8 +62,7 @@ def shows_all_fields(query: bytes) -> bool:
 
 
 def name_form(request: Request) -> str:
-    """Return the name of the format that a request asks for; each format has its own response at the same
-    URL."""
+    """Return the name of the requested format. Each format has its own response at the same URL."""
     if prefers_markdown(request.header(b"accept")):
         return "markdown"
     return ALL_FIELDS if shows_all_fields(request.query_string) else ""

@@ -1,6 +1,5 @@
-"""Write all pages of a site as one text, streamed in parts. This limits memory use regardless of the number
-of pages, and lets other requests run between parts. The result is cached in compressed form until the
-site's content changes."""
+"""Write all pages of a site as a single response, streamed in parts. This limits memory use for any number of pages,
+and lets other requests run between parts. The result is cached in compressed form until the site's content changes."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ Build = Callable[[Transaction, SpaceVisit], PageBuilder]
 
 
 class SiteTextCache:
-    """Cache of full site texts. ``pieces``: a function that returns a text in parts."""
+    """Cache of the full text of sites. ``pieces``: a function that returns a response in parts."""
 
     def __init__(self) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_PIECES)
@@ -36,8 +35,8 @@ class SiteTextCache:
     def pieces(
         self, context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
     ) -> Iterator[bytes]:
-        """Yield the text of these pages in parts, limited to what a visitor can see. Each part is read in its
-        own transaction. ``build``: a function that returns the page builder of a space."""
+        """Yield the text of these pages in parts, limited to the content that a visitor can see. Each part is read in
+        its own transaction. ``build``: a function that returns the page builder of a space."""
         dependencies = visit.dependencies
         shown = msgspec.json.encode((dependencies.visitor, visit.base, visit.published), order="sorted")
         key = (visit.site.id, dependencies.version, frozenset(dependencies.revisions.items()), shown)

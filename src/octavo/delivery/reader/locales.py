@@ -1,4 +1,4 @@
-"""Languages of the reader's interface: its labels, from one catalog, and their writing direction."""
+"""Languages of the reader's interface: labels from one catalog, and writing directions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur"
 
 @cache
 def read_catalog() -> dict[str, FrameLabels]:
-    """Return the labels of every language. Raises ValueError if a language lacks a label."""
+    """Return the labels of every language. Raises ValueError if a label is missing in a language."""
     return locales.read_catalog(FrameLabels, __package__, "locales.toml")
 
 

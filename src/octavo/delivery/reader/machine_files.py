@@ -30,7 +30,7 @@ LLMS_PARTS = "~llms"
 SITEMAP, SKILL = "sitemap.md", "skill.md"
 WELL_KNOWN = ".well-known"
 _MAX_INDEX = 40_000
-"""Maximum number of characters in one llms.txt, because agents read only that much in one request."""
+"""Maximum number of characters in one llms.txt. Agents don't read more in one request."""
 _MAX_NAMES = 200
 _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -66,8 +66,8 @@ def _item(entry: ListedSitePage, address: str) -> str:
 
 
 def _section_title(tx: Transaction, space: SpaceVisit) -> str:
-    """Return the name of a space on a site with several spaces: the name of its section, and that of its
-    variant if the section has more than one."""
+    """Return the name of a space on a site with several spaces: the name of its section, and the name of its variant if
+    the section has more than one variant."""
     section = space.visit.outline.section(space.site_space.section_id)
     titles = [section.title] if section is not None else []
     if len(space.site_spaces) > 1 or not titles:
@@ -77,7 +77,8 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
 
 
 def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
-    """Return all listed pages in reading order, grouped by section or else by page group."""
+    """Return all listed pages in reading order, grouped by section or, on sites with only one section, by page
+    group."""
     chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None
@@ -155,8 +156,8 @@ def _parts(chapters: Sequence[IndexChapter]) -> list[_Part]:
 
 
 def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
-    """Return the site index for language models: its pages by section, or links to the parts that list them
-    if there are too many for one text. ``mcp``: the URL of the site's MCP server, if any."""
+    """Return the site index for language models: its pages by section, or links to the parts of the index if there are
+    too many pages for a single file. ``mcp``: the URL of the site's MCP server, if any."""
     chapters = list_chapters(tx, visit)
     head, parts = _head(chapters, visit, mcp), _parts(chapters)
     if not parts:
@@ -175,7 +176,7 @@ def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
 
 
 def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
-    """Return a part of an index that is too long for one text, by its last path segment; None if it doesn't
+    """Return a part of an index that is too long for a single file, by its last path segment; None if it doesn't
     exist."""
     number = name.removesuffix(".txt")
     parts = _parts(list_chapters(tx, visit))

@@ -269,8 +269,8 @@ class Reading(NamedTuple):
     """Function that returns the content of a site's file by its hash. Raises NotFound if there is none."""
     takes_feedback: bool
     ask: Callable[[Question], WrittenAnswer] | None = None
-    """Function that answers a question. It is set only for calls that ask a question; no transaction is
-    open in these calls."""
+    """Function that answers a question. It is set only for calls that ask a question. No transaction is open during
+    these calls."""
     send: Callable[[ToSend], None] | None = None
     """Function that accepts a request and sends it after the transaction has ended. It is set only if the
     site allows agents to call APIs."""
@@ -474,7 +474,7 @@ def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
-    """Register a request to an API, whose response ``write_sent`` presents later."""
+    """Register a request to an API. ``write_sent`` presents the response later."""
     space, page, listed = _find_operation(site, asked.address)
     key = f"{listed.method.lower()} {listed.path}"
     operation = site.build(space).find_operation(page, None, key)
@@ -490,7 +490,7 @@ def _call_operation(site: Reading, asked: CallOperation) -> str:
 
 
 def note_sent(site: Reading, sent: ToSend) -> None:
-    """Record that a request was sent to an API. Only its operation is recorded."""
+    """Record that a request was sent to an API. Only the operation is recorded."""
     site.note(sent.location, ApiClientRequest, operation=sent.operation)
 
 

@@ -95,9 +95,8 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 
 def count_operations(tree: PageTree, page: Page) -> int:
-    """Return the number of operations that a page shows or links to; 0 for the page of a single operation.
-    The numbers are computed for all pages at once, because every page of a reference shows them for all
-    tags."""
+    """Return the number of operations that a page shows or links to; 0 for the page of a single operation. The numbers
+    are computed for all pages at once, because every page of a reference shows the numbers for all tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}

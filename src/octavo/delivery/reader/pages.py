@@ -1,4 +1,4 @@
-"""View of one page: navigation, text, and adjacent pages. It resolves all links on the page."""
+"""View of one page: navigation, text, and adjacent pages. All links on the page are resolved."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _AROUND = 100
 _OF_GROUP = 20
 """Maximum number of pages to show in a group that isn't open."""
 _VARIANTS = 4
-"""Number of cached texts per page, one for each way in which visitors can see it."""
+"""Number of cached versions of a page's text. Visitors can see different versions of a page."""
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _HEADING_BYTES = 240
@@ -123,14 +123,13 @@ def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
 
 _PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
 _LOOKED_AT = 5
-"""Number of paragraphs to search for the first one that contains words, which serves as the page's
-description."""
+"""Number of paragraphs to search for the first paragraph with words, which becomes the page's description."""
 _SHOWN = 160
 """Number of description characters that search engines show."""
 
 
 def first_sentence(body: Markup) -> str | None:
-    """Return the first sentence of a page, for use as its description if it has none."""
+    """Return the first sentence of a page, which is used as the description of pages without one."""
     for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
         found_sentences = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
         if found_sentences and any(map(str.isalnum, found_sentences[0])):
@@ -144,7 +143,7 @@ class DrawnText(Struct, frozen=True):
     notes: Notes
     html: Html
     varies: bool
-    """Whether the text shows something that can change without a new revision."""
+    """Whether the text shows data that can change without a new revision."""
     origins: tuple[str, ...] | None
     """Hosts of operations that can be tried out from the text; None if there are none."""
     blocks: tuple[str, ...]
@@ -152,7 +151,7 @@ class DrawnText(Struct, frozen=True):
 
 
 def _measure(text: DrawnText) -> int:
-    """Return the approximate size of a text in memory."""
+    """Return the approximate size of a string in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
@@ -167,8 +166,8 @@ class MarkdownText(Struct, frozen=True):
 
 
 class PageCaches:
-    """Caches of pages, each keyed by its dependencies. ``pages``: the rendered pages, with the views that
-    they were rendered from; equal views result in the same page."""
+    """Caches of pages, each keyed by its dependencies. ``pages``: the rendered pages, with the views that they were
+    rendered from. Equal views result in the same page."""
 
     def __init__(self) -> None:
         self.pages: ByteCache[tuple[SiteView, SitePageView, Answer]] = ByteCache(_PAGES)
@@ -277,7 +276,8 @@ class PageBuilder:
             return self._tag_target(ref)
         if kind == "url" and isinstance(ref.get("url"), str):
             url = ref["url"]
-            if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
+            is_whole = url.startswith(("http://", "https://", "mailto:", "tel:", "//"))
+            if is_whole and not self._resolver.leads_nowhere(ref):
                 return HtmlTarget(href=safe_url(url), external=True)
             # A reference that is still relative doesn't match any file in the space.
         return None
@@ -362,8 +362,8 @@ class PageBuilder:
     def find_operation(
         self, page: Page, spec: str | None, key: str
     ) -> tuple[ApiDescription, DescribedOperation] | None:
-        """Return an operation that the page shows to the visitor and that can be tried out, by the key of its
-        button. ``spec``: the name of the specification; None if the page is generated from only one."""
+        """Return an operation that the page shows to the visitor and that can be tried out, by the key of its button.
+        ``spec``: the name of the specification; None if the page is generated from only one."""
         if not self._look.customization.api_playground.enabled:
             return None
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
@@ -415,8 +415,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page. A cached text, rendered for any revision and visitor, is used if the
-        result would be the same now."""
+        """Return the text of a page. A cached text, which can be from any revision and visitor, is used if the result
+        would be the same."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
@@ -550,7 +550,7 @@ class PageBuilder:
         )
 
     def _listed(self, page: Page) -> tuple[NavItem, ...]:
-        """Return the operations that a page shows at anchors."""
+        """Return the operations that have anchors on a page."""
         listed = [each for each in list_operations(page) if each.anchor]
         href = self.href(page)
         return tuple(
@@ -559,8 +559,8 @@ class PageBuilder:
         )
 
     def _elided_entry(self, pages: list[Page]) -> tuple[NavItem, ...]:
-        """Return an entry that replaces the omitted pages of a long list: a link to the nearest omitted page,
-        which is then shown with the pages around it."""
+        """Return an entry that replaces the omitted pages of a long list. It links to the nearest omitted page, where
+        the navigation shows the pages around that page."""
         nearest = next(
             (found for page in pages if (found := self._tree.first_document(page)) is not None), None
         )
@@ -723,16 +723,16 @@ class PageBuilder:
         return self._markdown(page, section=anchor)
 
     def markdown(self, page: Page, *, alone: bool = True) -> str:
-        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the
-        page is on its own instead of part of a longer text; if so, links within it are relative, and a note
-        points to the index."""
+        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the page is a
+        separate document rather than part of a longer text. If so, links within it are relative, and a note points to
+        the index."""
         written = self._markdown(page, alone=alone)
         assert written is not None, "only a section can be missing"
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
-        """Return the Markdown of a page or of one section, from the cache if the result would be the same
-        now. Return None if the visitor can't see the section."""
+        """Return the Markdown of a page or of one section, from the cache if the result would be the same. Return None
+        if the visitor can't see the section."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         visit = self._visit.visit
         # Links to other parts of the page need its URL if the text is only one section, or if it includes

@@ -76,7 +76,7 @@ def require_asking(look: SiteLook) -> None:
 
 
 def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
-    """Raise Forbidden if the form was submitted from another website, because answers cost tokens."""
+    """Raise Forbidden if the form was submitted from another website, because answers use up tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
         raise Forbidden("You can ask questions only from a page on this site.")
@@ -102,9 +102,9 @@ def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
 def make_asker(
     context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
 ) -> QuestionAsker:
-    """Return the asker for a visit to one of a site's spaces. Other variants are omitted, because they have
-    the same content in other languages or versions. ``channel``: the channel that the question was asked
-    through, if it wasn't asked on a page."""
+    """Return the asker for a visit to one of a site's spaces. Other variants are omitted, because they have the same
+    content in other languages or versions. ``channel``: the channel through which the question was asked, if it wasn't
+    asked on a page."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -145,7 +145,7 @@ def make_asker(
 def answer_question(
     context: Context, asker: QuestionAsker, look: SiteLook, question: Question
 ) -> Iterator[AnsweredView]:
-    """Yield the answer as it grows; the last version is complete, and can be rated if it was recorded."""
+    """Yield the growing answer. The last version is complete, and can be rated if it was recorded."""
     view = None
     for found in ask(context, asker, question.text, question.before, question.previous or None):
         view = _present(found, look, question)
@@ -237,7 +237,7 @@ class WrittenAnswer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the complete answer as one text."""
+        """Return the complete answer as a single string."""
         parts = [f"# {self.question}", self.markdown]
         if self.sources:
             lines = (f"{number}. {title}: {url}" for number, (title, url) in enumerate(self.sources, 1))

@@ -31,14 +31,14 @@ _SOURCES = {
     "img-src": _OTHERS,
     "media-src": _OTHERS,
 }
-"""Directives that an integration can extend, and the sources that it can add: code from named hosts, never
-inline or evaluated code."""
+"""Directives that an integration can extend, and the sources that it can add: code from listed hosts, never inline or
+evaluated code."""
 _MOST = 100
 """Maximum number of sources per directive, because proxies limit the size of headers."""
 _SAME_AS = {"script-src-elem": "script-src", "style-src-elem": "style-src"}
 
 Sources = tuple[tuple[str, tuple[str, ...]], ...]
-"""Policy directives, with the sources to add to each."""
+"""Policy directives, each with the sources to add."""
 
 
 def scripts_of(
@@ -60,8 +60,8 @@ def scripts_of(
 
 @lru_cache(maxsize=256)
 def read_sources(addresses: tuple[str, ...], policies: tuple[str, ...]) -> Sources:
-    """Return the sources that scripts with these URLs and policies need. Everything else in a policy is
-    ignored: an integration can allow hosts but never weakens the policy for the rest of the page."""
+    """Return the sources that scripts with these URLs and policies need. All other parts of a policy are ignored: an
+    integration can allow hosts, but it can't weaken the policy for the rest of the page."""
     found: dict[str, dict[str, None]] = {"script-src": dict.fromkeys(addresses)} if addresses else {}
     for policy in policies:
         for part in policy.split(";"):

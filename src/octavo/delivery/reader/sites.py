@@ -46,11 +46,11 @@ FONTS_PATH = "~fonts"
 FEED_PATH = "~feed.xml"
 """Path of a site's feed, relative to its base URL. No page has a path that starts with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 52
-"""Widths in pixels: of the header in a window that is 1,280 pixels wide, of the search field and theme
-switch, and of the space around a tab or a link with an icon."""
+"""Widths in pixels: the header in a window that is 1,280 pixels wide, the search field and theme switch, and the space
+around a tab or a link with an icon."""
 _FEW_VARIANTS = 12
-"""Maximum number of variants for which links point to the same page in each variant. If there are more, links
-point to start pages, because looking up the page in all of them would be slow."""
+"""Maximum number of variants for which links point to the same page in each variant. On sites with more variants, links
+point to start pages, because looking up the page in every variant would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
@@ -79,7 +79,7 @@ def _assets_path(visit: SiteVisit) -> str:
 def own_frame(
     title: str, home: str, base: str, *, links: tuple[LinkView, ...] = (), searched: bool = False
 ) -> SiteView:
-    """Return the frame of a page outside any site, with the default appearance. ``searched``: whether
+    """Return the frame of a page that doesn't belong to any site, with the default appearance. ``searched``: whether
     ``~search`` exists under the base URL."""
     look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
@@ -101,8 +101,8 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """Return the frame of a site's page, or of a view without a page. Links point only to content that this
-    visitor can see."""
+    """Return the frame of a site's page, or of a view without a page. All links lead to content that this visitor can
+    see."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -162,8 +162,8 @@ def site_view(
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
 ) -> tuple[VariantView, ...]:
-    """Return the variants of a section. Each variant links to the same page if it has one, which is found
-    by its ID, as in translations and duplicates, or by its path."""
+    """Return the variants of a section. Each variant links to the same page if it has that page. The page is found by
+    its ID, as in translations and duplicates, or by its path."""
     outline = space.visit.outline
     shown = outline.listed(outline.section(space.site_space.section_id), space.site_space)
     if len(shown) < 2:
@@ -186,7 +186,7 @@ def _variants(
 
 
 class _Links:
-    """Links in the header, footer, and announcement that have a target for this visitor."""
+    """Links in the header, footer, and announcement whose targets this visitor can see."""
 
     def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space

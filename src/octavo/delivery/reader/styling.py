@@ -1,7 +1,7 @@
 """How a site's customization affects its pages: colors, fonts, style sheet classes, and visible parts.
 
-Customization reaches CSS only as numbers and Octavo's own names: colors are parsed and recomputed, fonts are
-looked up, and all other settings select among classes.
+Values from customization are never copied into CSS: colors are parsed and recomputed, fonts are looked up, and all
+other settings select among classes.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read_look(
 
 
 class _FontSet(Struct, frozen=True):
-    """CSS of a font: its declaration and the value of ``font-family``."""
+    """CSS for a font: its declaration and the value of ``font-family``."""
 
     faces: str
     stack: str
@@ -106,8 +106,7 @@ class _FontSet(Struct, frozen=True):
 def _font(
     chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
 ) -> tuple[_FontSet, str | None]:
-    """Return the font, and the font file that pages need first. A missing or unlicensed font is replaced by
-    the system font."""
+    """Return the font, and the font file to preload. A missing or unlicensed font is replaced by the system font."""
     if isinstance(chosen, str):
         font = FONTS.get(chosen)
         return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None

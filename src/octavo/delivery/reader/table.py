@@ -1,10 +1,10 @@
 """Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the
 response.
 
-A handler is declared with its pattern, and takes a view of the request and one visit, which identifies the
-visitor and the visited location: ``SiteVisit`` for routes that exist once per site, ``SpaceVisit`` for routes
-that exist in each space. Values in the pattern are additional parameters. The modules in ``routes`` declare
-handlers; ``answering`` creates the visits."""
+A handler is declared with its pattern. Its parameters are a view of the request and a visit, which identifies the
+visitor and the visited location: ``SiteVisit`` for routes that exist once per site, ``SpaceVisit`` for routes that
+exist in each space. Values in the pattern are additional parameters. The modules in ``routes`` declare handlers;
+``answering`` creates the visits."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .pages import PageCaches
 Rate = Literal["visits", "questions", "tries"]
 """Additional rate limit for a request that calls a model or is forwarded to another server."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
-"""Threads that compute a response: those for all visits, or those for slow work, which organizations share
-fairly."""
+"""Threads that compute a response: the threads for all visits, or the threads for slow work, which are shared fairly
+among organizations."""
 
 
 class View(Struct, frozen=True):
-    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the
-    renderer of preview images. ``site_texts``: the cache of full site texts. ``tool_results``: the cached
-    tool results. ``events``: the queue for visitor events. ``body``: the body of a POST request."""
+    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the renderer of
+    preview images. ``site_texts``: the cache of the full text of sites. ``tool_results``: the cached tool results.
+    ``events``: the queue for visitor events. ``body``: the body of a POST request."""
 
     context: Context
     tx: Transaction
@@ -65,10 +65,10 @@ H = TypeVar("H", bound=Callable[..., Answer | Later])
 
 
 class SiteRoute(NamedTuple):
-    """Site route. ``kept``: whether the response is the same for every visitor with the same access and can
-    therefore be cached as long as its dependencies are unchanged; for POST requests, this can depend on the
-    message. ``body``: the maximum size of a body in bytes. ``pool``: the threads that compute a response
-    that its handler returns as ``Later``."""
+    """Site route. ``kept``: whether the response is the same for every visitor with the same access and can therefore
+    be cached as long as its dependencies are unchanged; for POST requests, this can depend on the request body.
+    ``body``: the maximum size of a body in bytes. ``pool``: the threads that compute a response that its handler
+    returns as ``Later``."""
 
     name: str
     pattern: str

@@ -47,14 +47,14 @@ SEEN_PATH = "~seen"
 MAX_SEEN = 4096
 """Maximum size of a report, in bytes."""
 MAX_WORDS = 512
-"""Maximum number of characters to store of a search or question."""
+"""Maximum number of characters of a search or question that are stored."""
 _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
 class _PendingEvent(Struct, frozen=True, gc=False):
-    """Action of a visitor at a location, with the relevant request headers. Calling it creates the event,
-    so that visitors don't have to wait for that work."""
+    """Action of a visitor at a location, with the relevant request headers. The event is created only when this object
+    is called, so that visitors don't have to wait."""
 
     make: Callable[..., Event]
     location: VisitorLocation
@@ -127,8 +127,8 @@ def _authority(url: str) -> str:
 def location_of(
     space: SpaceVisit, page: Page | None = None, form: DisplayContext | None = None
 ) -> VisitorLocation:
-    """Return the location of a visitor on a page, or in a space if there is no page. ``form``: the format,
-    for agents."""
+    """Return the location of a visitor on a page, or in a space if there is no page. ``form``: the format, if the
+    visitor is an agent."""
     visit = space.visit
     path = quote(space.view.tree.url_path(page)) if page is not None else ""
     return VisitorLocation(
@@ -178,7 +178,7 @@ def record_view(events: Events, request: Request, dependencies: ResponseDependen
 
 
 def record_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
-    """Record a search; queries sent while the visitor is typing count as one."""
+    """Record a search. All queries that are sent while the visitor is typing count as one search."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         event = SearchTypeQuery(
@@ -206,7 +206,7 @@ def record_empty_search(events: Events, request: Request, space: SpaceVisit, que
 
 
 class EventNote(NamedTuple):
-    """Event to record, with its location, the function that creates it, and additional values."""
+    """Event to record, with its location, a function that creates the event, and additional values."""
 
     location: VisitorLocation
     make: Callable[..., Event]
@@ -230,8 +230,7 @@ def record_event(
     make: Callable[..., Event],
     **said: object,
 ) -> None:
-    """Record an event at a location. ``make``: the function that creates the event from a session and
-    ``said``."""
+    """Record an event at a location. ``make``: a function that creates the event from a session and ``said``."""
     if not visit.admission.preview:
         record_cached_events(events, request, visit.dependencies, [EventNote(location, make, said)])
 
@@ -252,7 +251,7 @@ _PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
 
 
 def _is_read(request: Request) -> bool:
-    """Return whether someone reads the response; False if it is prefetched."""
+    """Return whether a person reads the response; False if it is prefetched."""
     if request.is_head or _PURPOSES.isdisjoint(request.headers):
         return not request.is_head
     return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)
@@ -267,7 +266,7 @@ def _identify_typist(request: Request) -> str:
 
 
 class SeenPage(Struct, tag_field="type", tag="page_view"):
-    """Report that a prefetched page was opened."""
+    """Report that a visitor opened a prefetched page."""
 
 
 class SeenClick(Struct, tag_field="type", tag="link_click"):

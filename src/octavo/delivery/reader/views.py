@@ -1,5 +1,5 @@
-"""Views: the content of a published page as plain values. The reader creates them, and the templates only
-lay them out.
+"""Views: the content of a published page as plain values. The reader creates the views, and the templates only arrange
+their values.
 
 All text is plain text, which templates escape; ``Markup`` is HTML rendered by Octavo. Every ``href`` is
 used unchanged, so it must either come from the reader or have passed ``core.document.urls.safe_url``."""
@@ -17,7 +17,7 @@ Sign = Markup | None
 
 
 class FrameLabels(BlockLabels, frozen=True, kw_only=True):
-    """Labels of a page's frame, in the page's language; those of blocks are inherited."""
+    """Labels of a page's frame, in the page's language. The labels of blocks are inherited."""
 
     skip: str = "Skip to content"
     menu: str = "Menu"
@@ -231,7 +231,7 @@ class Image(Struct, frozen=True, kw_only=True):
 
 
 class Tab(Struct, frozen=True, kw_only=True):
-    """Site section, link to another website (``external``), or group of these (``children``; a group's
+    """Site section, link to another website (``external``), or group of sections and links (``children``; a group's
     ``href`` can be None)."""
 
     title: str
@@ -304,15 +304,15 @@ class ScriptView(Struct, frozen=True):
 class SiteView(Struct, frozen=True, kw_only=True):
     """Values shared by all pages of a site.
 
-    ``base``: the site's path with a slash at both ends. ``assets``: the path of static files, without a
-    trailing slash (files: ``drawing.asset``). ``theme_css``: the site's own style: colors and fonts;
-    ``drawing.content_security_policy`` returns the header that allows it and the one inline script.
-    ``look``: the classes that customization sets. ``font_file``: the font file to preload.
+    ``base``: the site's path with a slash at both ends. ``assets``: the path of static files, without a trailing slash
+    (files: ``drawing.asset``). ``theme_css``: the site's own style (colors and fonts).
+    ``drawing.content_security_policy`` returns the header that allows this style and the only inline script. ``look``:
+    the classes that customization sets. ``font_file``: the font file to preload.
 
-    ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and
-    ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``:
-    the URL of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a
-    button for it. ``greeting``: the assistant's first message, if any.
+    ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and ``search_json``:
+    the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the URL of ``~ask``; None if
+    the site doesn't answer questions. ``assistant``: whether the header has a button for the assistant. ``greeting``:
+    the assistant's first message, if any.
 
     ``home``: the URL of the start page. ``brand``: the URL that the title and the logo link to.
 
@@ -362,8 +362,9 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
 
 class LayoutView(Struct, frozen=True, kw_only=True):
-    """Visible parts of a page. ``landing``: whether the page has no side columns. ``navigation``: whether the
-    tree is shown; otherwise, it is only in the menu on narrow screens, where there is no other navigation."""
+    """Visible parts of a page. ``landing``: whether the page has no side columns. ``navigation``: whether the tree is
+    shown on all screens; otherwise, it is shown only in the menu on narrow screens, where there is no other
+    navigation."""
 
     width: Literal["default", "wide", "landing"] = "default"
     title: bool = True
@@ -416,20 +417,18 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     llms.txt.
 
     ``markdown``, ``edit``, and ``feed``: the URLs for the page's Markdown, editor, and feed; None to omit them.
-    ``markdown_actions``: whether to also offer the Markdown to people. ``assistants``: links that open the
-    page in AI assistants. ``mcp``: the URL of the site's MCP server. ``printed``: whether to offer
-    printing.
+    ``markdown_actions``: whether the page has buttons for its Markdown. ``assistants``: links that open the page in AI
+    assistants. ``mcp``: the URL of the site's MCP server. ``printed``: whether the page has a print button.
 
     ``operations``: whether the page shows API operations, which scripts extend; these scripts can connect to
-    the hosts in ``connect``. ``filter``: the URL of a list of all operations on the adjacent pages.
-    ``models``: the URL of a list of all models, some of which the page shows. ``access``: the URL of the
-    fields of an authentication page's form. ``changes``: whether the page shows an API's changelog.
-    ``listing``: whether it lists models or tags as rows. ``heads``: whether it shows complete operations,
-    which don't leave room for an outline. ``exports``: links to the complete specification in several
-    formats. ``blocks``: the integrations whose blocks the page shows, which a script fetches. ``diagrams``:
-    whether a script must draw diagrams from text.
-    ``filtered``: whether a table has a search field. ``social_image``: the preview image for social networks,
-    unless the site sets one."""
+    the hosts in ``connect``. ``filter``: the URL of a list of all operations on the adjacent pages. ``models``:
+    the URL of a list of all models, some of which the page shows. ``access``: the URL of the fields of an
+    authentication page's form. ``changes``: whether the page shows an API's changelog. ``listing``: whether it
+    lists models or tags as rows. ``heads``: whether it shows complete operations, so that there is no room for
+    an outline. ``exports``: links to the complete specification in several formats. ``blocks``: the
+    integrations whose blocks the page shows, which a script fetches. ``diagrams``: whether a script must draw
+    diagrams from text. ``filtered``: whether a table has a search field. ``social_image``: the preview image
+    for social networks; None if the site sets its own."""
 
     title: str
     body: Markup
@@ -479,7 +478,7 @@ class SitePageView(Struct, frozen=True, kw_only=True):
 
     @property
     def note(self) -> Markup:
-        """Return the note for agents that read the page, in English like llms.txt."""
+        """Return a note for agents that read the page. It is in English, like llms.txt."""
         return Markup(
             'For AI agents: <a href="{}" tabindex="-1">llms.txt</a> lists all pages of this documentation, and'
             ' <a href="{}" tabindex="-1">this page is also available as Markdown</a>.'
@@ -487,13 +486,13 @@ class SitePageView(Struct, frozen=True, kw_only=True):
 
 
 class ElementView(Struct, frozen=True, kw_only=True):
-    """Element of an integration's block. ``html``: HTML rendered by Octavo. ``href`` and ``src``: URLs that
-    have passed ``safe_url``. ``text`` and ``checked``: the text or state of a control. ``name``: the name
-    of a form field. ``act``: the number of the action that the control triggers. ``confirm``: the question
-    that the visitor must confirm first. ``shape``: the variant of the control. ``options``: the options,
-    each with a value, a label, and whether it is selected. For a frame, ``text`` is JSON to pass to it,
-    ``ratio`` is its width divided by its height, and ``shape`` specifies who owns it. ``line``: whether it
-    is a hint with several parts. ``lead`` and ``tools``: the elements before and after the title of a card."""
+    """Element of an integration's block. ``html``: HTML rendered by Octavo. ``href`` and ``src``: URLs that have passed
+    ``safe_url``. ``text`` and ``checked``: the text or state of a control. ``name``: the name of a form field. ``act``:
+    the number of the action that the control triggers. ``confirm``: the question that the visitor must confirm first.
+    ``shape``: the variant of the control. ``options``: the options, each with a value, a label, and whether it is
+    selected. For a frame, ``text`` is JSON to pass to it, ``ratio`` is its width divided by its height, and ``shape``
+    specifies who owns it. ``line``: whether it is a hint with several parts. ``lead``, ``tools``: the elements before
+    and after the title of a card."""
 
     kind: Literal[
         "column",
@@ -579,8 +578,8 @@ class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
-    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions``: similar words, if there are
-    no results."""
+    """Response of ``~search.json?q=``. The field names are also the JSON names. ``suggestions``: similar words, if
+    there are no results."""
 
     query: str
     hits: tuple[SearchHit, ...] = ()
@@ -602,9 +601,9 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 
 class AnsweredView(Struct, frozen=True, kw_only=True):
-    """Question with its answer, which can be incomplete. ``before``: the questions so far, including this
-    one. ``written``: whether a model wrote the answer, based on ``sources``. ``id``: the ID of a complete
-    answer, to rate it and to continue from it."""
+    """Question with its answer, which can be incomplete. ``before``: the questions so far, including this question.
+    ``written``: whether a model wrote the answer, based on ``sources``. ``id``: the ID of a complete answer; it is
+    needed to rate the answer and to ask another question."""
 
     question: str
     before: tuple[str, ...]
@@ -626,11 +625,10 @@ class GoneView(Struct, frozen=True, kw_only=True):
 
 
 class Agreement(Struct, frozen=True, kw_only=True):
-    """Page that asks a visitor to let an agent read a site. ``app``: the name that the agent claims.
-    ``source``: the host of the document that identifies the agent, if there is one. ``place``: the URL that
-    the browser is redirected to afterward. ``scheme``: the scheme of that URL. ``own_machine``: whether that
-    URL is on the visitor's own machine. ``asked``: the value that the form sends back. ``refusal``: the
-    redirect URL for visitors who decline."""
+    """Page that asks a visitor to let an agent read a site. ``app``: the name that the agent claims. ``source``: the
+    host of the document that identifies the agent, if there is one. ``place``: the URL that the browser is redirected
+    to afterward. ``scheme``: the scheme of ``place``. ``own_machine``: whether ``place`` is on the visitor's own
+    machine. ``asked``: the value that the form sends back. ``refusal``: the redirect URL for visitors who decline."""
 
     app: str
     source: str

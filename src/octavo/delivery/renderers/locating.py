@@ -1,7 +1,7 @@
 """Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
 
-Access is determined in the same way as in the reader. It uses the same visits, which are created from a
-different kind of request."""
+Access is determined in the same way as in the reader: with the same visits, created from a different kind of
+request."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _MISSING = "No site is published at this URL."
 
 
 class Redirection(Struct):
-    """Redirect to another URL. ``content``: whether the target is another URL on a site. ``external``:
-    whether the target is any other URL."""
+    """Redirect to another URL. ``content``: whether the target is a URL on a site. ``external``: whether the target is
+    another URL."""
 
     target: Literal["application", "content", "external"]
     redirect: str
@@ -52,8 +52,8 @@ class PublishedContent(Struct, rename="camel"):
     values, for use in headers. ``pathname``: the decoded path. ``apiToken``: the token for reading the
     content as this visitor sees it.
 
-    ``preview``: whether it is a preview. ``changeRequest`` and ``revision``: the content that a preview shows
-    instead of the space's current content.
+    ``preview``: whether it is a preview. ``changeRequest``, ``revision``: the content that a preview shows instead of
+    the space's current content.
     """
 
     organization: str
@@ -115,7 +115,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
 
 
 def _decoded(path: str) -> str:
-    """Return the path with a trailing slash. Raises NotFound if the path changes when decoded again or
+    """Return the path with a trailing slash. Raises NotFound if the path changes when it is decoded again, or if it
     contains ``..``."""
     segments = [unquote(segment) for segment in path.strip("/").split("/") if path.strip("/")]
     for segment in segments:
@@ -222,5 +222,5 @@ def _is_complete(space: SpaceVisit) -> bool:
 
 
 def _context(admission: Admission) -> str:
-    """Return a key for the content that this visitor can see but others can't."""
+    """Return a key for the content that this visitor can see but other visitors can't."""
     return hashlib.sha256(admission.audience.encode("utf-8", "surrogatepass")).hexdigest()[:16]

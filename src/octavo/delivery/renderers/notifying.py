@@ -24,7 +24,7 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Milliseconds to wait for further changes, so that they are sent together with the first one."""
+"""Milliseconds to wait for further changes, so that several changes are sent in one notification."""
 
 
 @watch_audit

@@ -18,7 +18,7 @@ class PublishedQuery(Struct, rename="camel"):
 
 
 class VisitorPayload(Struct, rename="camel"):
-    """Visitor for whom to resolve a URL. ``jwtToken``: the visitor's token, signed with the site's key.
+    """Visitor for whom a URL is resolved. ``jwtToken``: the visitor's token, signed with the site's key.
     ``unsignedClaims``: the visitor's unsigned claims."""
 
     jwt_token: Token | UnsetType = UNSET

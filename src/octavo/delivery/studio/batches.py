@@ -1,4 +1,4 @@
-"""Several API reads in one request, for the app. A screen loads in one round trip instead of one per part.
+"""Several API read requests in one request, for the app. A screen loads in one round trip instead of one per part.
 
 The dispatcher handles each part as a separate request, with the same authentication, permission check, rate
 limit, and scheduling, so a batch never bypasses any of these checks."""
@@ -50,7 +50,7 @@ class ReadBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHead(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Line before the body of a part. ``alone``: whether the part must be requested on its own."""
+    """Line before the body of a part. ``alone``: whether the part must be requested separately."""
 
     status: int = 200
     etag: str = ""

@@ -28,7 +28,7 @@ _ICON = {
 
 
 def find_missing() -> str | None:
-    """Return the reason that the app can't be served and how to fix it; None if it can be served."""
+    """Return the reason that the app can't be served and how to fix the problem; None if the app can be served."""
     if SHELL.exists():
         return None
     return "the app isn't built; run `make setup`, which builds it with packages from the npm registry"
@@ -68,9 +68,9 @@ def _manifest(name: str) -> bytes:
 def studio_routes(
     settings: Settings, home: Callable[[Request], Answer], draw_missing: Callable[[str], Answer]
 ) -> list[Route]:
-    """Return the routes of the app. At the root, browsers get the app, or ``home`` if the app hasn't been
-    built; other clients always get ``home``. ``draw_missing``: the function that renders the page to show
-    if the app hasn't been built."""
+    """Return the routes of the app. At the root, browsers get the app, or ``home`` if the app hasn't been built; other
+    clients always get ``home``. ``draw_missing``: a function that renders the page to show if the app hasn't been
+    built."""
     headers = {
         "cache-control": "no-cache",
         "content-security-policy": content_security_policy(settings.sites_url),

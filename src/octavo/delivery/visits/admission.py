@@ -54,8 +54,8 @@ _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class VisitorRequest(Struct, frozen=True):
-    """Data in a request about its sender. ``query``: the query parameters in the order of the URL.
-    ``secure``: whether the request arrived over https.
+    """Data about the sender of a request. ``query``: the query parameters in the order of the URL. ``secure``: whether
+    the request arrived over https.
 
     ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose ID is
     in the names of Octavo's cookies. ``agent``: whether the request is for a format for agents. ``until``:
@@ -80,8 +80,8 @@ class VisitorRequest(Struct, frozen=True):
 
 
 class RedirectBeforeVisit(Exception):  # noqa: N818
-    """Redirect before the visit. ``cookies``: the cookies to set or remove with the redirect.
-    ``keeps_query``: whether to keep the query, because the target has the requested content."""
+    """Redirect before the visit. ``cookies``: the cookies to set or remove with the redirect. ``keeps_query``: whether
+    the target has the requested content, so that the query is kept."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
@@ -91,13 +91,13 @@ class RedirectBeforeVisit(Exception):  # noqa: N818
 
 
 class Admission(Struct, frozen=True):
-    """Admitted visitor. ``key``: the key of the share link, which is part of the path. ``claims``: the
-    ``visitor`` value in conditions. ``personal``: whether the visible content depends on more than the
-    path, so that the response must not be shared. ``until``: the expiration time of ``proof``, in
-    milliseconds. ``drafted``: a change request that a preview shows as if it were merged. ``drafts``:
-    whether the preview shows drafts of the site structure. ``look``: the person whose unsaved customization
-    the preview shows. ``theme``: light or dark, overriding the customization. ``framed``: whether the site
-    can be shown in a frame of the app. ``proof``: the token of an authenticated visitor or of a preview."""
+    """Admitted visitor. ``key``: the key of the share link, which is part of the path. ``claims``: the ``visitor``
+    value in conditions. ``personal``: whether the visible content depends on more than the path, so that the response
+    must not be shared. ``until``: the expiration time of ``proof``, in milliseconds. ``drafted``: the change request
+    that a preview shows as if it were merged. ``drafts``: whether the preview shows drafts of the site structure.
+    ``look``: the person whose unsaved customization the preview shows. ``theme``: light or dark, overriding the
+    customization. ``framed``: whether the site can be shown in a frame of the app. ``proof``: the token of an
+    authenticated visitor or of a preview."""
 
     key: str = ""
     claims: JsonObject = field(default_factory=lambda: NOBODY)
@@ -113,7 +113,7 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether the path contains nothing that grants access. False for share links and framed
+        """Return whether the path doesn't contain a secret that grants access. False for share links and framed
         previews."""
         return not self.key and not self.framed
 
@@ -216,8 +216,8 @@ def admit(
 def _of_agent(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> VisitorRequest:
-    """Return an agent's request in the form that it would have if the visitor who connected the agent had
-    sent it. An agent's token is valid only for the MCP server of one site."""
+    """Return an agent's request as if the visitor who connected the agent had sent it. An agent's token is valid only
+    for the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -281,7 +281,7 @@ def fold_query(query: str) -> str:
 
 
 def unfold_query(part: str) -> bytes:
-    """Return the query that ``fold_query`` encoded; empty for anything else."""
+    """Return the query that ``fold_query`` encoded; empty for any other segment."""
     try:
         return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     except ValueError:
@@ -291,7 +291,7 @@ def unfold_query(part: str) -> bytes:
 def _challenge(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> Unauthorized:
-    """Return an error whose header tells an agent where to look up how its user can sign in (RFC 9728)."""
+    """Return an error whose header contains the URL of the sign-in instructions for agents (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
@@ -321,14 +321,14 @@ def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
 def _find_token(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest
 ) -> AuthenticatedVisitor | None:
-    """Return the claims and expiration of a valid token in a cookie."""
+    """Return the claims and expiration time of a valid token in a cookie."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
     read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)
     return next((signed for signed in read if signed is not None), None)
 
 
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
-    """Return a redirect to sign-in: to the owner's URL, or else through an integration on the site."""
+    """Return a redirect to the sign-in page: the owner's URL or, by default, the URL of an integration on the site."""
     # Use only a path on this site, because the sign-in service may redirect there without checks. Browsers
     # drop tabs and line breaks in URLs, so `/\t/host` is another host.
     if not _LOCATION.fullmatch(location):
@@ -378,7 +378,7 @@ def _preview(
 
 
 def _unsigned(coming: VisitorRequest) -> JsonObject:
-    """Return the unsigned claims from cookies, overridden by those in the URL (`visitor.beta=true`)."""
+    """Return the unsigned claims from cookies, overridden by the claims in the URL (`visitor.beta=true`)."""
     claims: JsonObject = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:

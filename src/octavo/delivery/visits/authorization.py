@@ -2,11 +2,11 @@
 
 A visit is proof that the visitor can see the location; every site route requires one.
 
-A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` on the sites
-domain. An owner's proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the
-paths in the visitor's browser. Within a site, the first path segment can select a section, and the next one
-a variant of it. By default, a site shows its default section, and a section shows its default variant.
-Content that a visitor can't see is treated as missing."""
+A site is found by its own hostname, or by ``/{organization hostname}/{site basename}/`` on the sites domain. An owner's
+proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the paths in the visitor's browser.
+Within a site, the first path segment can select a section, and the next segment can select one of its variants. By
+default, a site shows its default section, and a section shows its default variant. Content that a visitor can't see is
+treated as missing."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.orgs.store import find_organization_by_former_hostname, find_organization_by_hostname
 from octavo.sites.insights.types import VisitorLocation
+from octavo.sites.site.hostnames import is_released
 from octavo.sites.site.previewing import PREVIEWED
 from octavo.sites.site.published import own_url
 from octavo.sites.site.redirects.resolving import resolve_redirect
@@ -46,10 +47,10 @@ EMBEDDED = "~embed/"
 
 
 class ResponseDependencies(Struct):
-    """Dependencies of a response other than its URL. If they are unchanged, the response is, too.
-    ``revisions``: the revisions of the spaces that it used. ``empty``: the spaces that have no pages.
-    ``more``: whether it has other dependencies. ``visitor``: the visitor for whom it was rendered, as seen
-    by conditions. ``location``: the visitor's location, if the response counts as a page view."""
+    """Dependencies of a response, except its URL. If all of its dependencies are unchanged, the response is unchanged,
+    too. ``revisions``: the revisions of the spaces that it used. ``empty``: the spaces that have no pages. ``more``:
+    whether it has other dependencies. ``visitor``: the ``visitor`` value that conditions used. ``location``: the
+    visitor's location, if the response counts as a page view."""
 
     site: SiteRow
     version: int | None
@@ -88,11 +89,11 @@ class ResponseDependencies(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """Visit to a site. ``path``: the requested path, decoded. ``rest``: the decoded part of the path after
-    the base. ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three match
-    the visitor's browser. ``published``: the public URL of the site's start page.
+    """Visit to a site. ``path``: the requested path, decoded. ``rest``: the decoded part of the path after the base.
+    ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three use the URL in the visitor's
+    browser. ``published``: the public URL of the site's start page.
 
-    ``own_host``: whether the visitor uses the site's own host name, which serves no other site. ``proxied``:
+    ``own_host``: whether the visitor uses the site's own hostname, which serves no other site. ``proxied``:
     whether the visit goes through the owner's proxy. ``embedded``: whether the site is shown in a frame on
     another website, with a separate base so that links stay in the frame."""
 
@@ -110,7 +111,7 @@ class SiteVisit(Struct, frozen=True):
     embedded: bool = False
 
     def is_below(self, base: str) -> bool:
-        """Return whether the requested path starts with a base, exactly as URLs under it are spelled."""
+        """Return whether the requested path starts with a base, in exactly the same spelling."""
         return self.path.startswith(unquote(base))
 
     @property
@@ -141,8 +142,7 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL points to, with the path, its escaped base, and the rest of the path, as in the
-    visitor's browser."""
+    """Site that a URL points to, with the path in the visitor's browser, its escaped base, and the rest of the path."""
 
     site: SiteRow
     path: str
@@ -153,14 +153,14 @@ class _Place(NamedTuple):
 
 
 def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
-    """Return the site with this host name, regardless of the path."""
+    """Return the site with this hostname, regardless of the path."""
     name = host_name(host)
     found = find_site_by_hostname(tx, name) if "." in name else None
     return _Place(found, path, "/", path.lstrip("/")) if found is not None else None
 
 
 def _find_by_path(tx: Transaction, path: str) -> _Place | None:
-    """Return the site at a path on the shared host; former names of a site count, too."""
+    """Return the site at a path on the shared host. The path can contain a former name of the site."""
     if path.startswith(PROXIED):
         return _find_proxied(tx, path)
     parts = path.lstrip("/").split("/", 2)
@@ -210,7 +210,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     """Return the visit to the site that a URL points to. ``path``: the decoded path, which starts with a
     slash. Raises NotFound if there is no site, and the errors of ``admission.admit``."""
     found = _find_by_host(tx, host, path)
-    if found is None:
+    if found is None and not is_released(tx, context.settings, host_name(host)):
         framed = path.startswith(PREVIEWED)
         found = _find_previewed(tx, context, path) if framed else _find_by_path(tx, path)
     if found is None:
@@ -289,7 +289,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 
 class VisitRedirect(NamedTuple):
-    """Redirect of a visitor. ``permanent``: whether it applies to everyone, permanently."""
+    """Redirect of a visitor. ``permanent``: whether the redirect is permanent and applies to all visitors."""
 
     target: str
     permanent: bool = False
@@ -306,7 +306,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRed
 
 
 class OtherSpaces:
-    """The other spaces of a site, as visited from one space, starting with those in its own section."""
+    """The other spaces of a site that is visited in one space. Spaces in the same section come first."""
 
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx

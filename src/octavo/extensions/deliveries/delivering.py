@@ -1,5 +1,4 @@
-"""Deliver events at least once, in order for each space or site, and without letting recipients block each
-other.
+"""Deliver events at least once, in order for each space or site, and without letting one recipient delay the others.
 
 A recipient has one or more queues. A job delivers events from one queue for a short time, and then gives
 other queues a turn. Failed deliveries are retried for three days with increasing delays. After that, the
@@ -59,8 +58,8 @@ class DeliveryResult(Struct, frozen=True, kw_only=True):
 Attempt = Callable[[Context, Delivery], DeliveryResult]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
-"""Time in milliseconds after which events are dropped, by type. Events of all other types are delivered no
-matter how late."""
+"""Time in milliseconds after which events are dropped, by type. Events of all other types are delivered after any
+delay."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
@@ -69,7 +68,7 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
     def register(attempt: Attempt) -> Attempt:
         if kind in _attempts:
-            raise ValueError(f"two functions deliver to {kind!r}")
+            raise ValueError(f"{kind!r} has two delivery functions")
         _attempts[kind] = attempt
         return attempt
 
@@ -77,8 +76,8 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
 
 def drop_after(type: str, milliseconds: int) -> None:
-    """Register an event type that is frequent and soon becomes useless. Events pending for longer than this
-    are dropped, so that they don't accumulate for an unresponsive recipient."""
+    """Register a frequent event type whose events soon become useless. Events that are pending for longer than the
+    given time are dropped, so that they don't accumulate for an unresponsive recipient."""
     _worth[type] = milliseconds
 
 
@@ -124,7 +123,7 @@ def queue(
 
 
 def deliver_again(tx: Transaction, row: Delivery) -> bool:
-    """Redeliver an event that was delivered or failed permanently. Return False for a pending event."""
+    """Redeliver an event that was delivered or that failed permanently. Return False if it is pending."""
     if not store.set_waiting(tx, row):
         return False
     store.resume(tx, row.queue)

@@ -30,7 +30,7 @@ def list_active_in_space(
 def find_active(
     tx: Transaction, integration: IntegrationRow, organization_id: str, space_id: str
 ) -> Subject | None:
-    """Return an integration as it is installed in a space; None if it isn't active there."""
+    """Return an integration as it is installed in a space; None if it isn't active in the space."""
     installation = store.find_installation_in(tx, integration.id, organization_id)
     if installation is None or installation.status != "active":
         return None

@@ -1,8 +1,7 @@
 """Permission checks for integrations, installations, and installations on spaces and sites.
 
-People have the role that their organization gives them. Scripts use a token: an integration's own token gives
-access to everything that belongs to the integration, while an installation's token gives access only to that
-installation."""
+People have their role in the organization. Scripts use a token: an integration's own token gives access to all the
+objects that belong to the integration, and an installation's token gives access only to that installation."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ INTEGRATION: dict[Can, Role | None] = {
 """Roles that a caller needs in the organization that publishes an integration. Scripts never have the role
 ``ADMIN``."""
 INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
-"""Roles that a caller needs in an organization for an installation there."""
+"""Roles that a caller needs in an organization for installations in that organization."""
 
 
 class IntegrationAccess(Struct, frozen=True):
@@ -178,7 +177,7 @@ def installation_access(
     tx: Transaction, actor: Actor, needs: Can, name: str, installation_id: str
 ) -> InstallationAccess:
     row = store.find_installation(tx, name, installation_id)
-    missing = NotFound(f"There is no installation with the ID {installation_id!r} of this integration.")
+    missing = NotFound(f"This integration has no installation with the ID {installation_id!r}.")
     if row is None:
         raise missing
     if isinstance(actor, Script):
@@ -266,8 +265,8 @@ def enter_site_installation(
 def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstallationAccess) -> None:
     """Check that a person can grant more access to the site.
 
-    An integration on a site decides who can read it and which scripts its pages run, and its configuration
-    decides what the integration does. Raises Forbidden if the person can't grant that access.
+    An integration on a site, depending on its configuration, decides who can read the site and which scripts its pages
+    run. Raises Forbidden if the person can't grant that access.
     """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_publish_permission(tx, access.site)

@@ -68,7 +68,7 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 def find_unfurling(
     rows: Iterable[IntegrationRow], url: str
 ) -> tuple[IntegrationRow, IntegrationBlock] | None:
-    """Return the block that unfurls a URL: the first one among those with the most specific pattern."""
+    """Return the block that unfurls a URL: the first block with the most specific pattern."""
     address = read_address(url)
     if address is None:
         return None
@@ -94,8 +94,8 @@ _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
     """Render a block with its state on a page, for a site visitor.
 
-    Requests from pages contain no actions, so visitors can't make a script do anything else. Raises NotFound if
-    no page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run now."""
+    Requests from pages don't contain actions, so visitors can only have a script render blocks. Raises NotFound if no
+    page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run now."""
     at, name, visitor = given.context, integration.row.name, integration.visitor
     action = or_none(given.action)
     block = {"componentId": given.component_id, "props": given.props, "action": action}
@@ -163,8 +163,8 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
 
 
 def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterator[Page]:
-    """Yield the pages whose files contain the integration's tags. Searching text is much faster than parsing
-    it."""
+    """Yield the pages whose files contain the integration's tags. Searching the text of a file is much faster than
+    parsing the file."""
     marks = (f"@{name}/", "embed")
 
     def has_marks(body: str | None) -> bool:

@@ -1,8 +1,8 @@
 """Pages and documents that integrations compute (``integration:NAME:SOURCE``).
 
-Readers never wait for a script. A job calls the scripts after each change to their dependencies, and stores
-each response until a new one replaces it. A source that is previewed with its own settings is computed
-immediately, and cached in memory."""
+Readers never wait for a script. A job calls the scripts after each change to their dependencies, and stores each
+response until it is replaced. A source that is previewed with its own settings is computed immediately, and cached in
+memory."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 TYPE = "integration:"
 _LARGEST = 8 * 1024 * 1024
-"""Maximum size of an answer in bytes."""
+"""Maximum size in bytes of a script's answer."""
 _SECONDS = 600
 _RETRIES = (60, 600, 3600)
 """Seconds after which a failed script is retried."""
@@ -188,8 +188,8 @@ def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
 
 
 def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
-    """Return the stored answer. Raises BadRequest if no active integration provides the source, and
-    NotFetchedYet if there is no answer yet."""
+    """Return the stored answer. Raises BadRequest if no active integration provides the source, and NotFetchedYet if
+    there is no answer yet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:

@@ -1,6 +1,6 @@
-"""Script output to render: a tree of known elements, limited in size, that links only to web URLs.
+"""Script output to render: a tree of known elements with a limited size and with links only to web URLs.
 
-Renderers rely on the output containing only the elements below, and only http and https URLs.
+Renderers require that the output contains only the elements below, and only http and https URLs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "hint": ("children",),
     "link": ("target", "children"),
 }
-"""All elements, with the fields that each requires."""
+"""All elements, each with its required fields."""
 _ROOTS = ("block", "modal", "configuration")
 _PARTS = ("children", "buttons", "header", "footer", "subtitle", "hint", "icon", "element", "submit")
 """Fields that can contain other elements."""

@@ -43,8 +43,8 @@ drop_after("site_view", VIEWS_WAIT)
 
 
 class _EventMapping(NamedTuple):
-    """Mapping of an Octavo event to an integration event: the scope that an integration needs to receive
-    it, the kind of place that it is about, and its fields, created from the payload."""
+    """Mapping of an Octavo event to an integration event: the scope that an integration needs to receive the event, the
+    kind of object (a space or a site), and the fields, which are created from the payload."""
 
     scope: str
     kind: str
@@ -140,8 +140,8 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: JsonObject | None = None,
 ) -> None:
-    """Queue the event that an installation in an organization, on a space, or on a site was created or
-    removed, and schedule its computed pages."""
+    """Queue the event for an installation that was created or removed in an organization, on a space, or on a site, and
+    schedule its computed pages."""
     notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
@@ -179,7 +179,7 @@ the response anymore."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
-    """Redeliver a failed event. Raises Conflict if the event hasn't failed or had an immediate response."""
+    """Redeliver a failed event. Raises Conflict if the event hasn't failed, or if it had an immediate response."""
     if row.type in ANSWERED:
         raise Conflict(
             f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"

@@ -1,5 +1,4 @@
-"""Embeds of URLs in a space: an integration block if there is one, or else the metadata of the page at the
-URL."""
+"""Embeds of URLs in a space: an integration block or, by default, the metadata of the page at the URL."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ operation = Area("content").operation
 def get_embed(
     call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
 ) -> LinkEmbed | RichEmbed | IntegrationEmbed:
-    """Get the embed for a URL in a space: an integration block that supports the URL, or else the metadata of
+    """Get the embed for a URL in a space: an integration block that supports the URL or, by default, the metadata of
     the page at the URL. A URL that can't be reached results in a plain link."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id)

@@ -1,4 +1,4 @@
-"""Events with an immediate answer: output that a script renders, and responses from its public endpoint.
+"""Events with an immediate answer: the output that a script renders, and the responses from its public endpoint.
 
 Each caller occupies a thread while it waits. API requests get at most half of the API's threads, which
 organizations share. Public endpoints have separate threads."""
@@ -31,7 +31,7 @@ _PATIENCE = 2.0
 
 
 class _Note:
-    """Record of an event, written once both the script's answer and the end of its background work are known."""
+    """Record of an event. It is written after the script has answered and its background work has ended."""
 
     def __init__(self, type: str, write: Callable[[ScriptOutcome], None]) -> None:
         self._type, self._write = type, write

@@ -50,7 +50,7 @@ def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
 
 
 def _organization_shown(integration: IntegrationAccess) -> str | None:
-    """Return the organization whose events the caller can see: for a person, the integration's own. Return
+    """Return the organization whose events the caller can see: for a person, the integration's own organization. Return
     None for the integration itself, which can see all events."""
     return None if integration.by_script else integration.row.organization_id
 
@@ -177,9 +177,9 @@ def render_with_post(
 ) -> Reply:
     """Render a component of an integration.
 
-    Callers must be able to see the space, site, or other place where the component is shown and, if they render
-    a configuration form, to change that configuration. Site visitors can render the blocks on the pages
-    that they can see. The integration sets `Cache-Control`, which applies only to the caller."""
+    The caller must be able to see the space, site, or other object where the component is shown. To render a
+    configuration form, the caller must also be able to change the configuration. Site visitors can render the blocks on
+    the pages that they can see. The integration sets `Cache-Control`, which applies only to the caller."""
     if isinstance(integration, VisitedIntegration):
         return blocks.render_for_visitor(call.context, integration, body)
     return rendering.render(call.context, integration, body)

@@ -1,9 +1,9 @@
 """URLs that an integration's blocks can show in frames on pages.
 
-These are its own public endpoint, whose responses have no origin, and the hosts in its manifest, either in
-``frame-src`` of its Content-Security-Policy or in ``urlUnfurl``. People see these hosts before they install
-the integration. This server's hosts are never included, because a frame from this server could do more than
-the sandbox allows."""
+The URLs are the integration's public endpoint, whose responses have no origin, and the hosts in its manifest, either in
+``frame-src`` of its Content-Security-Policy or in ``urlUnfurl``. People see these hosts before they install the
+integration. This server's hosts are never included, because a frame from this server could do more than the sandbox
+allows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Install, configure, and remove integrations in organizations, on spaces, and on sites.
 
-An installation has its own account, which is a member of the organization. For an installation on all
-spaces, that account has a role in the organization; otherwise, it is a guest with a role in the selected
-spaces. The installation's tokens are also limited to its scopes."""
+An installation has its own account, which belongs to the organization. For an installation on all spaces, the account
+has a role in the organization; otherwise, it is a guest with a role in the selected spaces. The installation's tokens
+are also limited to its scopes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role that the account of an installation with these scopes gets in its space or site."""
+    """Return the role that the account of an installation with these scopes has in its space or site."""
     return "create" if _WRITING & set(scopes) else "read"
 
 
@@ -106,7 +106,7 @@ def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, Instal
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
-        raise NotFound(f"There is no installation with the ID {row.id!r} of this integration.")
+        raise NotFound(f"This integration has no installation with the ID {row.id!r}.")
     return integration, found
 
 
@@ -196,8 +196,8 @@ def _audit(tx: Transaction, actor: Actor, action: str, row: InstallationRow, cha
 def install_at(
     tx: Transaction, context: Context, actor: Actor, row: InstallationRow, kind: Kind, place_id: str
 ) -> PlaceRow:
-    """Install an integration on a space or site of its organization, if the caller has permission. Raises
-    BadRequest if it can't be installed there."""
+    """Install an integration on a space or site of its organization, if the caller has permission. Raises BadRequest if
+    it can't be installed on this object."""
     integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
@@ -253,8 +253,7 @@ PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
 
 
 def require_place(access: PlaceAccess) -> PlaceRow:
-    """Return the installation on a space or site. Raises NotFound if the integration isn't installed
-    there."""
+    """Return the installation on a space or site. Raises NotFound if the integration isn't installed on it."""
     if access.place is None:
         raise _not_there(access)
     return access.place
@@ -267,8 +266,8 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Set the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if
-    the caller doesn't have permission, and NotFound if the integration isn't installed there."""
+    """Set the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if the caller
+    doesn't have permission, and NotFound if the integration isn't installed on the space or site."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _lock(tx, access.installation)
@@ -298,8 +297,8 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
-    """Remove an installation from a space or site. Return False if it wasn't installed there. Raises
-    Forbidden if the caller doesn't have permission."""
+    """Remove an installation from a space or site. Return False if it wasn't installed on it. Raises Forbidden if the
+    caller doesn't have permission."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.lock_integration(tx, access.installation.integration_id):

@@ -49,7 +49,7 @@ from .store import SCRIPT, InstallationRow, IntegrationRow, Kind, PlaceRow
 
 _HIDDEN = "[secret]"
 _SHORTEST = 6
-"""Minimum length of secrets that are removed from logs; shorter ones would match parts of ordinary words."""
+"""Minimum length of secrets that are removed from logs. Shorter secrets would match parts of ordinary words."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ANSWER = 10 * 1024 * 1024
@@ -161,9 +161,9 @@ def invoke(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    ``finished``: the function to call after the script has ended, including its background work. ``wait``:
-    whether to wait for this before returning. Raises ScriptFailed if the script fails, FetchError if a
-    tunnel can't be reached, and Unavailable if no process is available."""
+    ``finished``: a function that is called after the script and its background work have ended. ``wait``: whether to
+    wait for their end before returning. Raises ScriptFailed if the script fails, FetchError if a tunnel can't be
+    reached, and Unavailable if no process is available."""
     integration, installation, _ = subject
     with context.db.read() as tx:
         environ = environment(context, tx, subject)
@@ -207,10 +207,10 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
 
 
 def fetch_for(api_url: str, allowed: str) -> Fetch:
-    """Return the function that sends the requests of scripts.
+    """Return a function that sends the requests of scripts.
 
-    Requests to the API are sent directly to it; all others follow the rules for outgoing requests.
-    ``allowed``: the setting ``allow_private_fetch``."""
+    Requests to the API are sent to it directly. All other requests follow the rules for outgoing requests. ``allowed``:
+    the setting ``allow_private_fetch``."""
     api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
     inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)

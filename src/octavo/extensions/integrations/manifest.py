@@ -44,8 +44,8 @@ Text = Annotated[str, Meta(max_length=2048)]
 
 
 class BlockMarkdown(Struct):
-    """Markdown of a block. ``codeblock``: the language of the code blocks that contain it; ``body``: the prop
-    with their text."""
+    """Markdown of a block. ``codeblock``: the language of the code blocks that represent the block. ``body``: the prop
+    with the text of the code block."""
 
     codeblock: Text
     body: Text
@@ -77,7 +77,7 @@ class ContentSource(Struct, omit_defaults=True):
 
 
 class ExternalLink(Struct):
-    """Link as stored; earlier versions allowed control characters in URLs."""
+    """Stored link. Earlier versions allowed control characters in URLs."""
 
     url: str
     label: str
@@ -116,8 +116,8 @@ Property = StringProperty | NumberProperty | BooleanProperty | ButtonProperty
 
 
 class Configuration(Struct, rename={"component_id": "componentId"}, omit_defaults=True):
-    """Configuration: either ``properties``, with the names of the ``required`` ones, or a component that
-    renders the form."""
+    """Configuration: either ``properties``, with the names of the ``required`` properties, or a component that renders
+    the form."""
 
     properties: Annotated[dict[str, Property], Meta(max_length=100)] | UnsetType = UNSET
     required: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET

@@ -40,8 +40,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """Return the visitor sign-in that an integration provides for a site. If there is more than one such
-    integration, the first one that was installed on the site is used."""
+    """Return the visitor sign-in that an integration provides for a site. If there are several such integrations, the
+    integration that was first installed on the site is used."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -82,8 +82,8 @@ def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Script
 
 
 def ask_for_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
-    """Return the integration's response to a visitor who signed out. Most integrations redirect to the
-    provider to sign the visitor out there as well.
+    """Return the integration's response to a visitor who signed out. Most integrations redirect to the provider, which
+    also signs the visitor out.
 
     Raises NotFound if the integration doesn't sign visitors in, Failed if the script fails, and Unavailable
     if it can't run now."""
@@ -106,10 +106,10 @@ def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[Integr
 
 
 def read_script(context: Context, subject: Subject) -> bytes:
-    """Return an integration's script for a site's pages. It is requested periodically and after every change.
+    """Return an integration's script for a site's pages. The script is requested periodically and after every change.
 
-    Raises NotFound if the integration has no such script, Failed if it fails, and Unavailable if it can't run
-    now."""
+    Raises NotFound if the integration doesn't have this script, Failed if the integration fails, and Unavailable if it
+    can't run now."""
     _require_scope(subject, "site:script:inject")
     integration, installation, place = subject
     assert installation is not None and place is not None, "it has the scope there"

@@ -28,8 +28,7 @@ def order_for(tx: Transaction, row: IntegrationRow) -> None:
 
 
 def order_retry(tx: Transaction, organization_id: str, space_id: str, *, tries: int, run_at: int) -> None:
-    """Schedule a retry after a failure, at a time in milliseconds. Newly scheduled work doesn't wait for
-    it."""
+    """Schedule a retry after a failure, at a time in milliseconds. The retry doesn't delay newly scheduled work."""
     key = f"{JOB} {space_id} again"
     jobs.enqueue(
         tx, JOB, organization=organization_id, key=key, run_at=run_at, space_id=space_id, tries=tries

@@ -23,8 +23,7 @@ def policy_text(manifest: Manifest) -> str | None:
 
 
 def list_origins(manifest: Manifest) -> list[str]:
-    """Return the origins in a manifest, such as ``https://*.demo.example``, omitting anything that isn't a
-    host."""
+    """Return the origins in a manifest, such as ``https://*.demo.example``. Values that aren't hosts are omitted."""
     named: list[str] = []
     for part in (policy_text(manifest) or "").split(";"):
         directive, *sources = part.split() or [""]

@@ -1,4 +1,4 @@
-"""Representation of integrations and installations in the API and for scripts."""
+"""Representation of integrations and installations in the API and in the data for scripts."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ _FORWARDED = re.compile(
     r"|svix)-[a-z0-9-]+"
     r"|x-goog-(?:channel|message|resource)-[a-z-]+"
 )
-"""Request headers that scripts receive. All others, such as ``Authorization``, ``Cookie``,
-``X-Forwarded-User``, and unknown headers, can contain the visitor's identity or credentials, added by
-browsers or by proxies in front of this server."""
+"""Request headers that scripts receive. All other headers, such as ``Authorization``, ``Cookie``, ``X-Forwarded-User``,
+and unknown headers, are omitted, because browsers and proxies in front of this server can use them for the visitor's
+identity or credentials."""
 _RESERVED = frozenset(
     {
         # Connection and transfer of the body.
@@ -91,7 +91,7 @@ _RESERVED = frozenset(
         "x-sendfile",
     }
 )
-"""Headers that scripts can't set. All others are sent unchanged."""
+"""Headers that scripts can't set. All other headers are sent unchanged."""
 _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
@@ -134,7 +134,7 @@ class _Endpoint:
         )
 
     def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
-        """Return the recipient and the path below it, or a response that doesn't need a script."""
+        """Return the recipient and the rest of the path, or a response that doesn't need a script."""
         path = request.segments[1:]
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
@@ -215,8 +215,8 @@ def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str
 
 
 def _find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
-    """Return an installation of an integration. Installations of a copy of a built-in integration are also
-    found by its bare name, because providers still use endpoints that were created before organizations had
+    """Return an installation of an integration. Installations of a copy of a built-in integration are also found by the
+    name of the built-in integration, because providers still use endpoints that were created before organizations had
     copies."""
     found = store.find_installation_by_id(tx, installation_id)
     if found is None:

@@ -42,8 +42,8 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
 BUILTIN_NAMES = frozenset({"oidc-sign-in", "plausible", "slack"})
-"""Reserved names. These names, and those that start with one of them followed by a dot, belong to copies of
-built-in integrations."""
+"""Reserved names. These names, and all names that consist of one of them, a dot, and other characters, belong to copies
+of built-in integrations."""
 
 
 def copy_name(builtin: str, organization_id: str) -> str:
@@ -65,8 +65,7 @@ def require_name(name: str) -> None:
 
 
 def read_publication(data: bytes, organization: str, script: str) -> PublishIntegration:
-    """Read the body that publishes an organization's copy of a built-in integration, from the JSON that setup
-    wrote."""
+    """Parse the JSON body, written during setup, that publishes an organization's copy of a built-in integration."""
     given = msgspec.json.decode(data, type=PublishIntegration)
     return msgspec.structs.replace(given, organization=organization, script=script, visibility="private")
 
@@ -157,8 +156,8 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
 def _require_publisher(
     tx: Transaction, actor: Actor, name: str, organization: str
 ) -> tuple[str, IntegrationRow | None]:
-    """Return the publishing organization, which is looked up by ID or subdomain, and its current
-    integration with this name, if any."""
+    """Return the publishing organization, found by its ID or subdomain, and its current integration with this name, if
+    any."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
@@ -234,7 +233,7 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
 
 
 def _check_defaults(configurations: Configurations | object) -> None:
-    """Check that required properties are declared. Raises BadRequest if one isn't."""
+    """Check that all required properties are declared. Raises BadRequest if one isn't declared."""
     if not isinstance(configurations, Configurations):
         return
     for place in ("account", "space", "site"):

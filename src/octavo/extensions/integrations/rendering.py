@@ -50,7 +50,7 @@ class Rendered(NamedTuple):
 
     @property
     def kept_for(self) -> int:
-        """Return the number of seconds for which an output that is the same for all readers is cached."""
+        """Return the number of seconds for which an output is cached if it is the same for all readers."""
         return _USUAL if self.seconds is None else max(_SHORTEST, min(self.seconds, _MOST))
 
 
@@ -114,7 +114,9 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
     configuration, can configure."""
     row, actor = integration.row, integration.actor
     if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
-        raise Forbidden("This token doesn't have the scope `integrations:write`. Use a token that has it.")
+        raise Forbidden(
+            "This token doesn't have the `integrations:write` scope. Use a token with this scope."
+        )
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)
         return _subject(tx, row, org.organization_id)
@@ -169,4 +171,4 @@ def decode_request(text: str) -> RenderRequest:
     except msgspec.ValidationError as error:
         raise BadRequest(f"request: {error}") from None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        raise BadRequest("request: must be a render request in JSON") from None
+        raise BadRequest("request: must be a JSON render request") from None

@@ -1,5 +1,5 @@
-"""Integrations: publishing, listing, unpublishing, and the integrations of an organization, a space, and a
-site."""
+"""Integrations: publishing, listing, and unpublishing integrations, and the integrations of an organization, a space,
+and a site."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def _listing(found: Slice[IntegrationRow], shown: list[Integration]) -> Listing[
 
 @operation("listIntegrations", "GET", "/integrations", needs=Can.SIGN_IN)
 def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) -> Listing[Integration]:
-    """List public integrations by name: those that the server administrator offers to every organization, and
-    those of your organizations."""
+    """List public integrations by name: the integrations that the server administrator offers to every organization,
+    and the integrations of your organizations."""
     with call.db.read() as tx:
         reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_integrations(tx, filter_of(query), query.limit, query.page, reached=reached)
@@ -92,9 +92,9 @@ def publish_integration(
     """Publish an integration, or a new version of it. Requires an administrator of the publishing
     organization.
 
-    Fields missing from the body are cleared. Names are unique on the server and belong to the organization
-    that used them first; names of built-in integrations are reserved. A public integration is listed for
-    other organizations once the server administrator offers it."""
+    Fields missing from the body are cleared. Names are unique on the server and belong to the organization that used
+    them first; names of built-in integrations are reserved. A public integration is listed for other organizations
+    after the server administrator offers it."""
     publishing.require_name(integration_name)
     row = publishing.publish(call.context, caller.actor, integration_name, body)
     with call.db.read() as tx:
@@ -115,8 +115,8 @@ def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -
 def list_installations(
     call: Call, integration: IntegrationAccess, query: InstallationsQuery
 ) -> Listing[Installation]:
-    """List the installations of an integration. The integration itself gets all of them; administrators of
-    its organization get the installations in that organization."""
+    """List the installations of an integration. The integration itself gets all of them; administrators of its
+    organization get only the installations in that organization."""
     row = integration.row
     with call.db.read() as tx:
         found = store.list_installations(
@@ -196,9 +196,9 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
     """Create a token for the installation that is valid for an hour.
 
-    The integration itself can create one, and so can administrators, for testing. A token created by an
-    administrator stops working when they lose the role, or when their own token or session ends. The token
-    grants access to the installation's spaces and sites, limited by its scopes."""
+    The integration itself can create tokens. Administrators can also create them for testing. A token created by an
+    administrator stops working when the administrator loses that role, or when the administrator's own token or session
+    ends. The token grants access to the installation's spaces and sites, limited by its scopes."""
     row = installation.row
     by = None if installation.by_script else installation.actor
     return TemporaryToken(create_integration_token(call.context.signer, row.integration_id, row.id, by))
@@ -211,8 +211,8 @@ def create_installation_token(call: Call, installation: InstallationAccess) -> T
 def list_organization_integrations(
     call: Call, org: OrgAccess, query: IntegrationsQuery
 ) -> Listing[Integration]:
-    """List the integrations that an organization can install: those offered to every organization, its own
-    integrations, and those already installed."""
+    """List the integrations that an organization can install: integrations offered to every organization, its own
+    integrations, and integrations that are already installed."""
     with call.db.read() as tx:
         found = store.list_integrations(
             tx, filter_of(query), query.limit, query.page, organization_id=org.organization_id
@@ -222,8 +222,7 @@ def list_organization_integrations(
 
 @operation("listBuiltinIntegrations", "GET", f"{_ORG}/builtin-integrations", needs=Can.LIST_INTEGRATIONS)
 def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
-    """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if
-    it has one."""
+    """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if any."""
     with call.db.read() as tx:
         found = [_present_builtin(one) for one in builtin.list_builtin(tx, org)]
     return Listing(found, len(found))

@@ -150,8 +150,8 @@ def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRo
 
 
 class IntegrationFilter(Struct, frozen=True, kw_only=True):
-    """Conditions for listing integrations. ``blocks`` and ``content_sources``: whether an integration must
-    have any. ``target``: the object that it can be installed on."""
+    """Conditions for listing integrations. ``blocks``, ``content_sources``: whether an integration must have blocks or
+    content sources. ``target``: the kind of object that it can be installed on."""
 
     search: str | None = None
     category: str | None = None
@@ -172,9 +172,9 @@ def list_integrations(
     reached: Sequence[str] = (),
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
-    """Return integrations by name: public ones that are offered by the server administrator or published by
-    the caller's organizations. ``organization_id``: if set, include this organization's own and installed
-    integrations instead of the latter."""
+    """Return integrations by name: public integrations that are offered by the server administrator or published by the
+    caller's organizations. ``organization_id``: if set, return the own and the installed integrations of this
+    organization instead of those published by the caller's organizations."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -218,9 +218,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations in a space or on a site, by name, whether they are installed there
-    individually or in the entire organization. Those installed in the entire organization are returned with
-    their account."""
+    """Return the active integrations in a space or on a site, by name, including integrations that are installed in the
+    entire organization. The latter are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
@@ -308,7 +307,7 @@ def set_files(tx: Transaction, integration_id: str, files: Sequence[FileRow]) ->
 
 
 def list_files(tx: Transaction, integration_ids: Sequence[str]) -> dict[tuple[str, str], FileRow]:
-    """Return files by integration and name, except scripts."""
+    """Return the files, except scripts, by integration and name."""
     rows = tx.all(
         "SELECT integration_id, name, hash, content_type FROM integration_files"
         f" WHERE integration_id IN :ids AND name <> '{SCRIPT}'",
@@ -392,7 +391,7 @@ def list_installations(
     external_id: str | None = None,
     search: str | None = None,
 ) -> Slice[InstallationRow]:
-    """Return installations, oldest first: of an integration, in an organization, or both."""
+    """Return the installations of an integration, in an organization, or both, oldest first."""
     where, given = list[str](), dict[str, Any]()
     if integration_id is not None:
         where.append("n.integration_id = :integration")
@@ -537,7 +536,7 @@ def list_places(
     external_id: str | None = None,
     only: Sequence[str] | None = None,
 ) -> Slice[PlaceRow]:
-    """Return installations on spaces or sites, sorted by installation and ID, except those on spaces in the
+    """Return installations on spaces or sites, sorted by installation and ID, except installations on spaces in the
     trash. ``only``: the IDs of the spaces or sites."""
     where, given = ["p.kind = :kind", _NOT_TRASHED], dict[str, Any](kind=kind)
     for column, value in (
@@ -629,8 +628,8 @@ def forget_space(tx: Transaction, space_id: str) -> None:
 
 
 class AnswerRow(Struct, frozen=True):
-    """A script's answer for a source. ``made_of``: the hash of the script's input. ``state``: a hash that
-    identifies the answer."""
+    """A script's answer for a source. ``made_of``: a hash of the script's input. ``state``: a hash that identifies the
+    answer."""
 
     made_of: str
     state: str
@@ -679,7 +678,7 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
 
 
 class InstalledRow(NamedTuple):
-    """Status of an integration at the object that it is installed on."""
+    """Status of an integration on the object where it is installed."""
 
     integration_id: str
     status: str
@@ -722,7 +721,7 @@ def list_statuses(
 
 
 class Tunnel(Struct, frozen=True):
-    """Tunnel that receives events while someone develops an integration. ``all``: whether it also receives
+    """Tunnel that receives events while someone develops an integration. ``all``: whether the tunnel also receives
     events from other organizations."""
 
     url: str

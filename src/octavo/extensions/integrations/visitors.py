@@ -1,9 +1,8 @@
-"""Events about site visits that integrations receive: which pages visitors read, and how helpful they found
-them.
+"""Events about site visits that integrations receive: which pages visitors read, and how they rated these pages.
 
-Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no
-browser, a different ID on every site, and no cookie except the one with the visitor's cookie consent, which
-scripts must respect."""
+Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no browser, a
+different ID on every site, and no cookie except the cookie that stores the visitor's consent, which scripts must
+respect."""
 
 from __future__ import annotations
 
@@ -31,10 +30,11 @@ _TYPES = {
 
 
 def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration listens.
+    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration subscribes to
+    visits.
 
-    In an organization with restricted pages, visits without a page are left out, because their address could be that
-    of such a page. For the same reason, referrers have no path."""
+    In an organization with restricted pages, visits without a page are omitted, because their URL could be the URL of a
+    restricted page. For the same reason, referrers don't have a path."""
     listening: dict[tuple[str, str], str | None] = {}
     restricted: dict[str, HiddenPages] = {}
     for row in rows:
@@ -59,7 +59,7 @@ def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
 
 
 def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
-    """Return a site's organization if one of its integrations listens for this type of event."""
+    """Return a site's organization if one of its integrations subscribes to this type of event."""
     organization_id = store.find_organization_of_site(tx, site_id)
     if organization_id is None:
         return None

@@ -40,8 +40,8 @@ Name = Annotated[
 
 
 class IntegrationsQuery(PageQuery, kw_only=True):
-    """Query parameters for listing integrations. ``blocks`` and ``content_sources``: whether an integration
-    must have any. ``target``: the object that it can be installed on."""
+    """Query parameters for listing integrations. ``blocks``, ``content_sources``: whether an integration must have
+    blocks or content sources. ``target``: the kind of object that it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
@@ -95,8 +95,8 @@ class IntegrationPlacesQuery(PlacesQuery):
 
 
 class StatusQuery(PageQuery):
-    """Query parameters for listing statuses. ``site`` and ``space``: the site or space whose integrations to
-    list; each requires the matching ``target``."""
+    """Query parameters for listing statuses. ``site``, ``space``: the site or space whose integrations to list. Each
+    requires the matching ``target``."""
 
     target: Literal["organization", "space", "site"] = "organization"
     site: str | None = None
@@ -264,7 +264,7 @@ class InstalledOnSpace(Struct, rename="camel", tag_field="type", tag="space"):
 
 
 class StatusItem(Struct):
-    """Status of an integration at an object that it is installed on."""
+    """Status of an integration on the object where it is installed."""
 
     status: Status
     integration: Integration
@@ -291,7 +291,7 @@ class SpaceBlocks(Struct):
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
-    """URL that an integration block represents. To get the block's props, render it with the action
+    """URL that an integration block represents. To get the block's props, render the block with the action
     ``@link.unfurl`` and the URL."""
 
     title: str

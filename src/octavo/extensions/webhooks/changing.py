@@ -33,7 +33,7 @@ def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool 
 
 
 def check_url(context: Context, url: str) -> None:
-    """Check a webhook URL. This resolves the host name, so don't call it inside a transaction. Raises
+    """Check a webhook URL. This resolves the hostname, so don't call it inside a transaction. Raises
     BadRequest if the URL isn't allowed."""
     try:
         Fetcher(context.settings.allow_private_fetch).check_url(url)
@@ -51,8 +51,8 @@ def create(
     description: str = "",
     active: bool = True,
 ) -> tuple[WebhookRow, str]:
-    """Create a webhook for these event types, and return it with its secret. Raises Conflict if the
-    organization has the maximum number."""
+    """Create a webhook for these event types, and return it with its secret. Raises Conflict if the organization
+    already has the maximum number of webhooks."""
     if store.count_webhooks(tx, org.organization_id) >= MAX_WEBHOOKS:
         raise Conflict(
             f"An organization can have at most {MAX_WEBHOOKS} webhooks. Delete one before adding another."

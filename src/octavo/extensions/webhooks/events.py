@@ -45,7 +45,7 @@ _NAMES = {
     "status": "status",
     "user": "userId",
 }
-"""Wire names of payload fields. Mentioned people are included only in notifications."""
+"""Wire names of payload fields. Mentioned people are listed only in notifications."""
 
 
 def describe_event(event: Event) -> JsonObject:

@@ -87,8 +87,8 @@ def rotate_secret(
 
 @operation("testWebhook", "POST", f"{_WEBHOOK}/test", needs=Can.ADMIN, status=202, errors=(404,))
 def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDelivery:
-    """Send a message of type `webhook_test` immediately, even if the webhook is inactive. To see the result,
-    get the returned delivery again a moment later."""
+    """Send a message of type `webhook_test` immediately, even if the webhook is inactive. To see the result, request
+    the returned delivery again a moment later."""
     with call.db.write() as tx:
         row = changing.get_webhook(tx, org, webhook_id, lock=True)
         return wire.present_delivery(_find(tx, org, webhook_id, sending.queue_test(tx, row)))

@@ -25,7 +25,7 @@ from .store import OLD_SECRET, SECRET, WebhookRow
 SECONDS = 10.0
 """Number of seconds within which a webhook must respond."""
 _ANSWER = 64 * 1024
-"""Number of bytes to read from a response. The response is shown only if it is an error."""
+"""Number of bytes that are read from a response. The response is shown only if it is an error."""
 _SHOWN_LENGTH = 500
 _GONE = 410
 
@@ -49,7 +49,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
 
 
 def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
-    """Queue a test message ahead of all others, and return its delivery ID."""
+    """Queue a test message ahead of all other messages, and return its delivery ID."""
     delivery_id = new_delivery_id()
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(

@@ -1,5 +1,4 @@
-"""Access to repositories through the GitHub or GitLab app: signing in, connecting a repository, and the
-tokens that syncs use.
+"""Access to repositories through the GitHub or GitLab app: signing in, connecting a repository, and tokens for syncs.
 
 A person's tokens are stored encrypted with the installation, and only that person can use them to choose
 repositories."""
@@ -40,8 +39,8 @@ APP = Credential("app", "")
 DRAFT_SECRET = sealed_column("git_installations", "secret", "id")
 _PURPOSE = "git authorization"
 _LIFETIME = 30 * 60_000
-"""Milliseconds within which a person must return from the provider. They may have to create an account there
-first."""
+"""Milliseconds within which a person must return from the provider. People may have to create an account with the
+provider first."""
 _RENEWING = 40_000
 """Milliseconds after which another process can renew tokens."""
 _PAUSE = 0.25
@@ -54,8 +53,8 @@ class _PendingAuthorization(Struct, frozen=True):
 
 
 class AuthorizationLinks(Struct, frozen=True):
-    """Provider URLs. ``url``: the page where a person signs in. ``install_url``: the page where they choose
-    the app's repositories."""
+    """Provider URLs. ``url``: the page where a person signs in. ``install_url``: the page where the person chooses the
+    app's repositories."""
 
     url: str
     install_url: str | None
@@ -79,13 +78,12 @@ def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks
 
 
 def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
-    """Store the tokens of a person who returned from the provider, and return the access to the object that
-    they are connecting. ``code``: empty if they only chose repositories. Raises BadRequest if the state or
-    code is invalid, Conflict if this server has no app registered with the provider, and OctavoError if the
-    provider doesn't respond.
+    """Store the tokens of a person who returned from the provider, and return the person's access to the object to
+    connect. ``code``: empty if the person only chose repositories. Raises BadRequest if the state or code is invalid,
+    Conflict if this server has no app registered with the provider, and OctavoError if the provider doesn't respond.
 
-    The state belongs to the person who started the process. Otherwise, someone could send another person to the
-    provider and connect their own object with that person's account, or the other way around."""
+    The state belongs to the person who started the process. Otherwise, attackers could connect their own object with
+    the account of another person, or the other person's object with their own account."""
     with context.db.write() as tx:
         pending = one_time.redeem(tx, context.sealer, _PURPOSE, state, _PendingAuthorization)
         if pending is None or pending.user != actor.user_id:
@@ -159,9 +157,9 @@ def _label(provider: str) -> str:
 
 
 def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> Credential:
-    """Return the token that the caller uses to list and preview repositories. Raises Conflict if the caller
-    didn't sign in with the provider themselves, because another person's token shows repositories that only
-    that person can see."""
+    """Return the token that the caller uses to list and preview repositories. Raises Conflict if only another person
+    signed in with the provider, because that person's token shows repositories that the caller may not be allowed to
+    see."""
     if draft.authorized_by != at.user_id:
         label = _label(draft.provider)
         raise Conflict(
@@ -176,8 +174,8 @@ def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> C
 def resolve(
     context: Context, at: SyncAccess, where: RepositoryFolder, remote: Remote
 ) -> tuple[RepositoryFolder, AppRepository | None]:
-    """Return the requested repository for a sync, and its identity at the provider if it is connected through
-    an app. Raises Conflict or Forbidden if the caller can't use it, BadRequest if it is invalid, and
+    """Return the requested repository for a sync, and its identity at the provider if it is connected through an app.
+    Raises Conflict or Forbidden if the caller can't use the repository, BadRequest if the request is invalid, and
     OctavoError if the provider doesn't respond."""
     if where.credential != APP:
         return where, None
@@ -270,9 +268,8 @@ def credential_source(context: Context, row: Connected) -> Callable[[], Credenti
 
 
 def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
-    """Return a person's current GitLab tokens. A refresh token works only once, so one process uses it while
-    the others wait. Raises Conflict if GitLab no longer accepts it, and Unavailable if GitLab doesn't
-    respond."""
+    """Return a person's current GitLab tokens. A refresh token works only once, so one process uses it while the others
+    wait. Raises Conflict if GitLab no longer accepts the token, and Unavailable if GitLab doesn't respond."""
     app = app_at(context, draft.provider)
     assert isinstance(app, GitLabApp), "only GitLab's tokens are renewed"
     for _ in range(int(_RENEWING / 1000 / _PAUSE) + 1):

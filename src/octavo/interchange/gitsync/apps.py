@@ -1,8 +1,8 @@
 """Apps that the server administrator registered with GitHub and GitLab, as clients of those servers.
 
-A person signs in, and the app acts with their permissions. On GitHub, this is only for choosing a repository:
-syncs use tokens that the app creates for one repository. GitLab has no such tokens, so syncs use the person's
-tokens, and renew them."""
+A person signs in, and the app acts with the person's permissions. On GitHub, these permissions are only used to choose
+a repository: syncs use tokens that the app creates for one repository. GitLab doesn't have such tokens, so syncs use
+and renew the person's tokens."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class ProviderApp(ABC):
         return f"{self.context.settings.url.rstrip('/')}{CALLBACK}"
 
     def owns(self, remote: Remote) -> bool:
-        """Return whether a repository is on the app's server, so that tokens can be sent there."""
+        """Return whether a repository is on the app's server, so that tokens can be sent to it."""
         return remote.url.lower().startswith(f"{self.origin}/".lower())
 
     def _send(self, url: str, method: str, headers: dict[str, str], body: bytes | None = None) -> Fetched:
@@ -158,7 +158,7 @@ class ProviderApp(ABC):
         raise self._unexpected(answer)
 
     def _unexpected(self, answer: Fetched) -> Unavailable:
-        return Unavailable(f"{self.label} returned an unexpected response with the status {answer.status}.")
+        return Unavailable(f"{self.label} returned an unexpected response with status {answer.status}.")
 
 
 class GitHubApp(ProviderApp):
@@ -194,9 +194,9 @@ class GitHubApp(ProviderApp):
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
-        """Return a repository that the app is installed in and that the person can write to. Raises
-        Forbidden if the person can't write to it, Conflict if the app isn't installed there, and
-        OctavoError if the provider doesn't respond.
+        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden if the
+        person can't write to it, Conflict if the app isn't installed in it, and OctavoError if the provider doesn't
+        respond.
 
         Both conditions are checked because the app's own tokens would also allow writing to the repositories of
         other people who installed the app."""
@@ -206,7 +206,7 @@ class GitHubApp(ProviderApp):
             raise Conflict("Your GitHub sign-in has expired. Sign in with GitHub again.")
         if answer.status in (403, 404):
             raise Forbidden(
-                f"You don't have access to {path} on GitHub, or the app isn't installed in this repository."
+                f"You don't have access to {path} on GitHub, or the app isn't installed on this repository."
                 " Ask the repository's owner for access, or install the app."
             )
         found = self._decode(answer, _GitHubRepository)
@@ -218,7 +218,7 @@ class GitHubApp(ProviderApp):
         answer = self._send(f"{self._api}{place}/installation", "GET", self._signed())
         if answer.status == 404:
             raise Conflict(
-                f"The app isn't installed in {path}. Install it in the repository on GitHub first."
+                f"The app isn't installed on {path}. Install it on this repository in GitHub first."
             )
         return AppRepository(found.id, self._decode(answer, _Installation).id)
 
@@ -235,8 +235,8 @@ class GitHubApp(ProviderApp):
         answer = self._send(url, "POST", {**self._signed(), "content-type": "application/json"}, body)
         if answer.status in (403, 404, 422):
             raise Conflict(
-                "The GitHub App no longer has access to this repository. Install the app in the repository"
-                " again, or unsuspend the app."
+                "The GitHub App no longer has access to this repository. Install the app on the "
+                "repository again, or unsuspend the app."
             )
         made = self._decode(answer, _RepositoryToken)
         until = int(made.expires_at.timestamp() * 1000) - _MARGIN
@@ -305,8 +305,8 @@ class GitLabApp(ProviderApp):
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
-        """Return new tokens, which replace the given ones; None if GitLab no longer accepts those. Raises
-        OctavoError if GitLab doesn't respond."""
+        """Return new tokens, which replace the given tokens; None if GitLab no longer accepts those. Raises OctavoError
+        if GitLab doesn't respond."""
         form = {"grant_type": "refresh_token", "refresh_token": grant.refresh or ""}
         return self._ask_tokens("/oauth/token", self._own(form))
 
@@ -333,12 +333,12 @@ def gitlab_app(context: Context) -> GitLabApp | None:
 
 
 def app_at(context: Context, provider: str) -> ProviderApp | None:
-    """Return the app for a provider, if the server administrator registered one."""
+    """Return the app for a provider, if the server administrator registered an app."""
     return github_app(context) if provider == "github" else gitlab_app(context)
 
 
 def require_app(context: Context, provider: str) -> ProviderApp:
-    """Return the app for a provider. Raises Conflict if there is none."""
+    """Return the app for a provider. Raises Conflict if there is no app."""
     found = app_at(context, provider)
     if found is None:
         raise Conflict(missing_app(context, provider))
@@ -346,7 +346,7 @@ def require_app(context: Context, provider: str) -> ProviderApp:
 
 
 def missing_app(context: Context, provider: str) -> str:
-    """Return the error message for a provider with which this server has no registered app."""
+    """Return the error message for a provider if this server doesn't have an app registered with it."""
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (

@@ -1,11 +1,11 @@
 """Sync branches of a repository with change requests in its space.
 
-An open pull request, or a branch whose name matches a pattern, becomes a change request with the same
-changes. Commits pushed to it are merged into the change request as in a sync: the previous state of the
-branch is the base, and the change request is "ours". That state is read from the branch's last synced
-commit, so Octavo stores only the change request.
+An open pull request, or a branch whose name matches a pattern, becomes a change request with the same changes. New
+commits on the branch are merged into the change request as in a sync: the previous state of the branch is the base, and
+the change request is "ours". The previous state is read from the branch's last synced commit, so Octavo stores only the
+change request.
 
-A change request that is pushed gets a branch, and its edits are committed on top of the branch's commits."""
+When a change request is pushed, a branch is created, and the edits are committed on top of the branch's commits."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
-    """Return the IDs of pages and items that change requests imported from their branches or pushed to
-    them. The main version uses the same IDs when it receives the commits."""
+    """Return the IDs of pages and items that change requests imported from their branches or pushed to these branches.
+    The main version uses the same IDs when it receives the commits."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -115,7 +115,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _RequestedBranch(Struct, frozen=True):
-    """Branch that is to be synced with a change request."""
+    """Branch to sync with a change request."""
 
     ref: str
     title: str
@@ -133,7 +133,7 @@ class _BranchFollower:
         self._count = 0
         self._problems: list[Problem] = []
         self.pulls: dict[str, Pull] | None = None
-        """Open pull requests by number; None if the provider doesn't return them."""
+        """Open pull requests by number; None if the provider doesn't return pull requests."""
 
     def run(self) -> FollowedBranches:
         row = self.row
@@ -341,7 +341,7 @@ class _BranchFollower:
         return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
 
     def _state_in(self, commit: str, change: ChangeRow | None = None) -> SyncedState:
-        """Return the state of the space as of a commit in the repository."""
+        """Return the state of the space at a commit in the repository."""
         row = self.row
         assert row.revision is not None
         with self.context.db.read() as tx:
@@ -389,7 +389,7 @@ class _BranchFollower:
         return found
 
     def _create(self, link: BranchRow, head: str) -> None:
-        """Create a change request with a branch's changes, unless it has none."""
+        """Create a change request with a branch's changes, unless the branch has no changes."""
         parted = self._fork_point(head)
         checked = replace(link, change_id=None, commit_id=head, checked=self.row.commit_id)
         if parted == head:
@@ -431,7 +431,7 @@ class _BranchFollower:
         self._report_status(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
-        """Record the authors of pushed commits as contributors, so that they can't review the change
+        """Record the authors of pushed commits as contributors, so that these people can't review the change
         request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
@@ -488,8 +488,7 @@ class _BranchFollower:
     # --- end of a branch ------------------------------------------------------------------------------
 
     def _stop_following(self, is_there: bool, link: BranchRow) -> None:
-        """Stop following a branch that was merged, closed, or deleted or that no longer matches the
-        settings."""
+        """Stop following a branch that was merged, closed, or deleted, or that no longer matches the settings."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -529,8 +528,8 @@ class _BranchFollower:
             store.delete_branch(tx, link)
 
     def _finish_merged(self, link: BranchRow) -> None:
-        """Stop following a branch whose changes are in the synced branch. The change request is merged if it
-        has no other edits."""
+        """Stop following a branch whose changes are in the synced branch. The change request is merged unless it has
+        other edits."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)

@@ -46,8 +46,8 @@ class CommitDescription(Struct, frozen=True):
 
 
 def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitPerson]) -> set[str]:
-    """Return the members whose verified email addresses appear in commits. Any address can be used in a
-    commit, so use this only to restrict a person's permissions, never to grant any."""
+    """Return the members whose verified email addresses appear in commits. A commit can contain any address, so use the
+    result only to restrict permissions, never to grant them."""
     found = set()
     for email in {person.email for person in people if person.email}:
         user = find_user_by_email(tx, email)

@@ -1,8 +1,8 @@
 """Connect a space, collection, or site to a repository, change its sync settings, request syncs, resolve
 stopped syncs, and disconnect it.
 
-A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is
-synced like any other space, with its own state, but inherits all of these from the collection or site."""
+A collection or a site has a remote, a credential, settings, and a webhook. Each of its spaces is synced like any other
+space, with its own state, but uses the remote, credential, settings, and webhook of the collection or site."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _HOSTS = {
 
 
 def get(tx: Transaction, at: SyncAccess) -> Connected:
-    """Return the sync. Raises NotFound if there is none."""
+    """Return the sync. Raises NotFound if there is no sync."""
     found = store.find(tx, at.rows, at.id)
     if found is None:
         raise NotFound(f"This {at.kind} isn't synced with a Git repository.")
@@ -60,7 +60,7 @@ def get(tx: Transaction, at: SyncAccess) -> Connected:
 
 
 def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
-    """Return the sync of a space. Raises NotFound if there is none."""
+    """Return the sync of a space. Raises NotFound if there is no sync."""
     found = store.find(tx, SyncRow, space_id)
     if found is None:
         raise NotFound("This space isn't synced with a Git repository.")
@@ -80,7 +80,7 @@ def _require_own(row: R) -> R:
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """Return the provider that the host name suggests. People can choose a different provider."""
+    """Return the provider that the hostname suggests. People can choose a different provider."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -156,8 +156,8 @@ def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, 
 def _read_credential(
     remote: Remote, given: Credential | None, id: str
 ) -> tuple[Credential | None, str | None]:
-    """Return the credential to store, and the public part of its generated key, if any, which is named
-    after ``id``. Raises BadRequest if the credential is invalid."""
+    """Return the credential to store, and the public part of the generated key, if any. The key's name contains ``id``.
+    Raises BadRequest if the credential is invalid."""
     if given is None:
         if remote.scheme == "ssh":
             return make_key(f"octavo-{id}")
@@ -257,10 +257,10 @@ def _told(row: Connected) -> dict[str, object]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, object]) -> Connected:
-    """Update the settings of a sync, and of each space in a collection or a site. ``settings``: the
-    settings to change. Raises NotFound if there is no sync, BadRequest if a setting is invalid, Conflict if
-    the sync takes its settings from its collection or site, and Forbidden if the caller doesn't have
-    permission for all of its spaces."""
+    """Update the settings of a sync. For a collection or a site, also update the settings of each space. ``settings``:
+    the settings to change. Raises NotFound if there is no sync, BadRequest if a setting is invalid, Conflict if the
+    sync takes its settings from its collection or site, and Forbidden if the caller doesn't have permission for all of
+    its spaces."""
     row = _get_own(tx, at)
     _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
@@ -282,23 +282,23 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
 
 
 def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
-    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would then
-    have their permissions, or if they don't administer all of its synced spaces, because the change applies
-    to all of them."""
+    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would then have the
+    caller's permissions, or if the caller isn't an administrator of all synced spaces, because the change applies to
+    all of them."""
     if not isinstance(row, ProjectRow):
         return
     kind_of(row).require(tx, at.actor, row)
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This requires the role `create` in every space that this {at.kind} is synced with. Ask for the"
-                " role in the spaces where you don't have it."
+                f"This requires the `create` role in every synced space of this {at.kind}. Ask for the "
+                "role in the spaces where you don't have it."
             )
 
 
 def list_seen_members(tx: Transaction, actor: Actor, row: ProjectRow) -> tuple[list[SyncRow], bool]:
-    """Return the syncs of those spaces of a collection or site that the actor can see, and whether the actor
-    can see all of its spaces."""
+    """Return the syncs of the spaces in a collection or site that the actor can see, and whether the actor can see all
+    of its spaces."""
     members = store.list_members(tx, row.id)
     spaces = {*kind_of(row).spaces(tx, row), *(member.space_id for member in members)}
     seen = {id for id in spaces if find_kept_space_access(tx, actor, Can.VIEW, id) is not None}
@@ -319,8 +319,8 @@ _PLAIN = {
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to change. ``settings``: the fields of a request body that changes a sync, with
-    the ``credential`` to store (which can be None). Raises BadRequest if a setting is invalid."""
+    """Return the columns to change. ``settings``: the fields of a request body that updates a sync, with the
+    ``credential`` to store (which can be None). Raises BadRequest if a setting is invalid."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:
@@ -369,7 +369,7 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """Store the side to continue from. For a collection or a site that is itself waiting for a decision, it
+    """Store the side to continue from. For a collection or a site that is itself waiting for a decision, the choice
     applies only to the structure; otherwise, it applies to all waiting spaces."""
     members = store.list_members(tx, row.owner_id)
     waiting = [member for member in members if member.status == "stopped"]
@@ -381,9 +381,9 @@ def decide(tx: Transaction, row: Connected, first: store.First) -> None:
 
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:
-    """Disconnect a sync, and return False if there is none. The content and the repository stay unchanged.
-    Raises Conflict if the space is synced as part of a collection or site, and Forbidden if the caller
-    doesn't have permission."""
+    """Disconnect a sync. Return False if there is no sync. The content and the repository stay unchanged. Raises
+    Conflict if the space is synced as part of a collection or site, and Forbidden if the caller doesn't have
+    permission."""
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False

@@ -1,6 +1,6 @@
 """Credentials for repositories: a token, a name and a password, or a generated SSH key.
 
-They are stored encrypted, and never appear in responses, logs, or URLs."""
+Credentials are stored encrypted, and never appear in responses, logs, or URLs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _USERS = {"bitbucket.org": "x-token-auth"}
 
 
 class Credential(Struct, frozen=True, omit_defaults=True):
-    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format.
-    The kind `app` is stored for access through an app: its secret is the ID of the installation that has the
-    tokens. The kind `oauth` is a person's GitLab token, which is never stored."""
+    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format. For
+    access through an app, the kind is `app`, and the secret is the ID of the installation that has the tokens. The kind
+    `oauth` is used for a person's GitLab token, which is never stored."""
 
     kind: Kind
     secret: str
@@ -36,18 +36,18 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Return the username that belongs to the secret. All providers except one accept any name with a
-        token; that one requires a specific name."""
+        """Return the username to send with the secret. Most providers accept any name with a token, but one provider
+        requires a specific name."""
         return self.user or _USERS.get(host, "x-access-token")
 
 
 def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text: str) -> str:
-    """Encrypt a text for a column of the row with this ID."""
+    """Encrypt a string for a column of the row with this ID."""
     return _COLUMNS[of, column].seal(sealer, text, id)
 
 
 def open_text(sealer: Sealer, row: Connected, column: Column) -> str | None:
-    """Decrypt a column; None if it is empty. Raises Unavailable if the key is missing."""
+    """Decrypt a column. Return None if it is empty. Raises Unavailable if the key is missing."""
     sealed = getattr(row, column)
     return None if sealed is None else _COLUMNS[type(row), column].open(sealer, sealed, row.owner_id)
 

@@ -35,9 +35,9 @@ _GITLAB_ONE = _GITLAB + "/{projectId}"
     errors=(404, 409),
 )
 def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.GitInstallation:
-    """Start connecting a space, a site, or a collection to GitHub or GitLab. Requires the role `create` or
-    higher for the space, site, or collection. Afterward, sign in with the provider, or update the
-    installation with an access token, and choose a repository and a branch."""
+    """Start connecting a space, a site, or a collection to GitHub or GitLab. Requires the `create` role or higher for
+    the space, site, or collection. Afterward, sign in with the provider, or update the installation with an access
+    token, and choose a repository and a branch."""
     with call.db.write() as tx:
         target = body.target
         if isinstance(target, wire.SpaceInstallationTarget):
@@ -75,8 +75,8 @@ def get_installation(call: Call, at: SyncAccess) -> wire.GitInstallation:
     yields=SYNCS_SITE,
 )
 def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstallation) -> wire.GitInstallation:
-    """Update a Git installation, and request a sync. It is connected once it has an access token, a
-    repository, a branch, and a `priority`. To use a different repository, create another installation."""
+    """Update a Git installation, and request a sync. It is connected when it has an access token, a repository, a
+    branch, and a `priority`. To use a different repository, create another installation."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
     wanted = wire.read_installation_request(found, body)
@@ -132,7 +132,7 @@ def begin_authorization(call: Call, at: SyncAccess) -> wire.GitAuthorizationLink
 def finish_authorization(
     call: Call, caller: SignedIn, body: wire.FinishGitAuthorization
 ) -> wire.GitAuthorization:
-    """Complete signing in with GitHub or GitLab. Only the person who started can complete it, and only
+    """Complete signing in with GitHub or GitLab. Only the person who started signing in can complete it, and only
     once."""
     at = app_access.finish(call.context, caller.actor, body.state, body.code)
     with call.db.read() as tx:

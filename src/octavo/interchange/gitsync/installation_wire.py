@@ -69,8 +69,8 @@ _NAMES = {
 
 
 class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository of an installation, with the provider's number for it if known: ``repositoryId`` for
-    GitHub, ``projectId`` for GitLab. The access token is never returned."""
+    """Repository of an installation, with its ID at the provider if known: ``repositoryId`` for GitHub, ``projectId``
+    for GitLab. The access token is never returned."""
 
     repository_id: int | UnsetType = UNSET
     project_id: int | UnsetType = UNSET
@@ -121,7 +121,7 @@ class GitProviderApps(Struct):
 
 class GitAuthorizationLinks(Struct, rename="camel"):
     """Provider URLs to open in a browser, valid for 30 minutes. ``url``: the page where the caller signs in.
-    ``installUrl``: the page where they choose the GitHub App's repositories."""
+    ``installUrl``: the page where the caller chooses the GitHub App's repositories."""
 
     url: str
     install_url: str | UnsetType = UNSET
@@ -172,10 +172,9 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
-    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending`
-    without a repository, or else `active`. ``access``: whether the caller signed in with the provider or
-    specified an access token; an Octavo extension. ``parentInstallationId``: the site or collection that a
-    space is synced as part of."""
+    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` without a
+    repository; otherwise, `active`. ``access``: whether the caller signed in with the provider or specified an access
+    token; an Octavo extension. ``parentInstallationId``: the site or collection that a space is synced as part of."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget

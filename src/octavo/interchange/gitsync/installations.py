@@ -1,8 +1,8 @@
 """GitHub and GitLab connections as represented in the public API: created for a space or a site, and then
 configured with a repository.
 
-Once a connection has a repository, it is the sync itself (see ``connecting``), so its settings are those of
-the sync. Before that, it has a separate row with the access token for listing repositories."""
+After a repository is chosen, the connection is the sync itself (see ``connecting``), with the same settings. Before
+that, it has a separate row with the access token for listing repositories."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ _FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
 
 
 class RequestedInstallation(Struct, frozen=True):
-    """Requested settings of an installation. ``repository``: the provider's path for the repository.
-    ``repository_id``: the provider's number for it. ``settings``: the settings of a sync, by name.
-    ``through_app``: the repository that the caller can use through an app, once it is connected. None means
-    not specified."""
+    """Requested settings of an installation. ``repository``: the provider's path for the repository. ``repository_id``:
+    its ID at the provider. ``settings``: the settings of a sync, by name. ``through_app``: the repository that the
+    caller can use through an app, if the app is connected. None means not specified."""
 
     repository: str | None
     repository_id: int | None
@@ -80,7 +79,7 @@ def get_installation(tx: Transaction, at: SyncAccess) -> GitConnection:
 
 
 def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitConnection:
-    """Start a connection. Raises Conflict if there already is one."""
+    """Start a connection. Raises Conflict if a connection already exists."""
     if find_installation(tx, at) is not None:
         raise Conflict(f"This {at.kind} already has a Git installation. Delete that installation first.")
     moment = now()
@@ -122,9 +121,9 @@ def uninstall(tx: Transaction, at: SyncAccess) -> bool:
 def update_installation(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedInstallation
 ) -> None:
-    """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises
-    NotFound if there is no installation, BadRequest if a setting is invalid, Conflict if the settings can't
-    be changed, and Forbidden if the caller doesn't have permission."""
+    """Save settings. When a connection has a repository, a branch, and a token, it becomes a sync. Raises NotFound if
+    there is no installation, BadRequest if a setting is invalid, Conflict if the settings can't be changed, and
+    Forbidden if the caller doesn't have permission."""
     found = get_installation(tx, at)
     if found.sync is not None:
         _update_sync(tx, context, at, found, found.sync, wanted)
@@ -234,8 +233,8 @@ def _stored_token(context: Context, draft: DraftRow) -> Credential | None:
 
 
 def account_of(context: Context, installation: GitConnection, provider: str) -> ProviderAccount:
-    """Return access to a provider's API. Raises Conflict if the installation belongs to another provider, has
-    no access token, or was signed in to by another person."""
+    """Return access to a provider's API. Raises Conflict if the installation belongs to another provider, doesn't have
+    an access token, or uses another person's sign-in."""
     if installation.provider != provider:
         raise Conflict(f"This installation is for {installation.provider}, not for {provider}.")
     sync, draft = installation.sync, installation.draft
@@ -301,8 +300,8 @@ def prepare_update(
             find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
         except NotFound:
             raise Conflict(
-                f"There is no file {folder}{DOCS_PATH} in the repository to describe the site structure. Add"
-                " the file, or set `priority` to `gitbook` to export it."
+                f"The repository has no file {folder}{DOCS_PATH} that describes the site structure. Add "
+                "the file, or set `priority` to `gitbook` to export it."
             ) from None
     if through_app and repository is not None and branch is not None:
         remote = read_remote(f"{_origin_of(draft)}/{repository}.git", local=False)
@@ -313,5 +312,5 @@ def prepare_update(
 
 
 def repository_id_of(found: GitConnection) -> int | None:
-    """Return the provider's number for the repository, if a client specified it."""
+    """Return the repository's ID at the provider, if a client specified it."""
     return found.draft.repository_id if found.draft is not None else None

@@ -1,7 +1,7 @@
-"""Git LFS files: a repository contains pointers to them, and a separate server stores their bytes.
+"""Git LFS files: the repository contains pointers to these files, and a separate server stores their bytes.
 
-Like Octavo, Git LFS identifies an object by its SHA-256 hash. Therefore, a synced file stays the same in
-Octavo, and only its pointer is written to the repository if ``.gitattributes`` puts the file into LFS."""
+Like Octavo, Git LFS identifies an object by its SHA-256 hash. Therefore, a synced file stays the same in Octavo, and
+only its pointer is written to the repository if ``.gitattributes`` assigns the file to LFS."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Lookup of the paths in the synced folder that a commit's ``.gitattributes`` put into LFS."""
+    """Lookup of the paths in the synced folder that a commit's ``.gitattributes`` files assign to LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -102,7 +102,7 @@ class Tracked:
 
 
 def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield the parts of each LFS pattern, and whether it puts files into LFS."""
+    """Yield the parts of each LFS pattern, and whether matching files are stored in LFS."""
     for line in text.splitlines():
         pattern, *attributes = line.split() or [""]
         if not pattern or pattern.startswith("#") or pattern.endswith("/"):
@@ -174,8 +174,8 @@ class ObjectRefused(Exception):
 
 
 class LargeFiles:
-    """Bytes behind the pointers in a space's repository. ``wrong``: the reasons why bytes are missing, by
-    ``oid``."""
+    """Bytes of the files that the pointers in a space's repository refer to. ``wrong``: the reasons for missing bytes,
+    by ``oid``."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class LargeFiles:
         return pointer.oid in self._here
 
     def explain_missing(self, pointer: Pointer) -> str:
-        """Return an explanation for a file that contains the pointer instead of its bytes."""
+        """Return the reason that a file contains a pointer instead of its bytes."""
         why = self.wrong.get(pointer.oid, "Git LFS can't be used here")
         return f"only the file's Git LFS pointer was synced: {why}"
 
@@ -216,7 +216,7 @@ class LargeFiles:
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
 
     def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
-        """Upload the bytes that the server lacks, by SHA-256 hash. Return the reasons for failures by hash.
+        """Upload the bytes, by SHA-256 hash, that the server doesn't have. Return the reasons for failures by hash.
         Raises Stopped if the server may accept them later."""
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
@@ -346,7 +346,7 @@ class LargeFiles:
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
-        """Return whether a URL can use plain HTTP, either because the repository's URL does, or because the
+        """Return whether a URL can use plain HTTP, either because the repository's URL uses plain HTTP or because the
         server administrator trusts the host."""
         if self._remote.scheme != "ssh":
             return self._remote.scheme == "http"

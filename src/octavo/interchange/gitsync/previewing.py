@@ -1,4 +1,4 @@
-"""Preview the changes that a first sync would make on either side."""
+"""Preview the changes that a first sync would make on both sides."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_Fe
 
 
 def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> ProjectLook:
-    """Return the folders with the spaces that they would become. Raises BadRequest if the repository can't
-    be read, Conflict if it can't be synced, and Unavailable if reading it takes too long."""
+    """Return the folders, each with the space that it would become. Raises BadRequest if the repository can't be read,
+    Conflict if it can't be synced, and Unavailable if reading it takes too long."""
     with _fetch_repository(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)

@@ -1,4 +1,4 @@
-"""Sync a collection or a site: match folders in the repository with spaces, then sync each of them.
+"""Sync a collection or a site: match folders in the repository with spaces, and then sync each space.
 
 This module is imported only when needed, because Git is slow to load."""
 
@@ -111,8 +111,8 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
 
 def _space_to_notify(tx: Transaction, row: ProjectRow) -> str | None:
-    """Return the space for the notification that tells the person who connected the project about its
-    failure; None if they can't see any space."""
+    """Return the space for the notification about a failure to the person who connected the project; None if that
+    person can't see any space."""
     actor = actor_for_job(row.user_id, row.organization_id)
     spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)

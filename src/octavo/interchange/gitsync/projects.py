@@ -1,6 +1,6 @@
 """Projects (synced collections and sites): their spaces, and the folder of each space.
 
-During each sync, ``project_running.py`` gets these from the kind of project (``ProjectKind``)."""
+During each sync, ``project_running.py`` gets the spaces and folders from the kind of project (``ProjectKind``)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Kind = Literal["collection", "site"]
 
 
 class SpaceFolder(Struct, frozen=True):
-    """Folder that is a space, relative to the project's folder and ending in a slash; empty for the entire
-    project. ``space_id``: the space; None for a space to create. ``first``: the side that determines the
+    """Folder that is a space. The path is relative to the project's folder and ends in a slash; it is empty for the
+    entire project. ``space_id``: the space; None for a space to create. ``first``: the side that determines the
     content; None if the folder is already synced or skipped."""
 
     folder: str
@@ -36,8 +36,7 @@ class CommittedFolder(Protocol):
         ...
 
     def holds(self, path: str) -> bool:
-        """Return whether a file exists or, for a path ending in a slash, whether that folder contains
-        files."""
+        """Return whether a file exists or, for a path that ends in a slash, whether the folder contains files."""
         ...
 
     def read(self, path: str) -> bytes | None: ...
@@ -48,8 +47,7 @@ class CommittedFolder(Protocol):
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
-        """Return whether the folder ``old`` in the commit ``since`` was moved to ``new``, so that ``old`` no
-        longer exists."""
+        """Return whether the folder ``old`` in the commit ``since`` was moved to ``new`` and no longer exists."""
         ...
 
 

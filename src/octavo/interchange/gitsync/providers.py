@@ -1,5 +1,5 @@
-"""Report the result of a commit to Git providers through their APIs, as a commit status. All requests to
-providers are sent in the same way."""
+"""Report the result of a commit to Git providers through their APIs, as a commit status, and send other requests to
+providers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _STATES = {
 
 
 class CommitStatus(Struct, frozen=True):
-    """Status of a commit. ``name``: a name that distinguishes the statuses of different spaces. ``key``: a
-    short identifier with the same purpose, for providers that require one. ``url``: the page with details."""
+    """Status of a commit. ``name``: a name that distinguishes the statuses of different spaces. ``key``: a short
+    identifier with the same purpose, for providers that require an identifier. ``url``: the page with details."""
 
     commit: str
     state: Literal["success", "failure"]
@@ -86,7 +86,8 @@ def repository_api(remote: Remote, provider: str, credential: Credential) -> tup
 def status_request(
     remote: Remote, provider: str, credential: Credential, status: CommitStatus
 ) -> ProviderRequest:
-    """Return the request that reports a status in the provider's public API. Raises BadRequest if there is none."""
+    """Return the request that reports a status in the provider's public API. Raises BadRequest if the provider doesn't
+    have one."""
     require_provider_api(remote, provider, credential.kind, "commitStatuses")
     base, headers = repository_api(remote, provider, credential)
     state = _STATES[provider][status.state]
@@ -114,8 +115,8 @@ def send_status(
     find_credential: Callable[[], Credential | None],
     status: CommitStatus,
 ) -> list[Problem]:
-    """Report a status to the provider. If this fails, return a problem, because a failed report must not
-    make a sync fail."""
+    """Report a status to the provider. If the request fails, return a problem, because a failed report must not make a
+    sync fail."""
     try:
         credential = find_credential()
         if credential is None:

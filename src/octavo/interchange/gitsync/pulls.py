@@ -41,8 +41,8 @@ class Pull(Struct, frozen=True):
 def list_request(
     remote: Remote, provider: str, credential: Credential, branch: str, page: int
 ) -> ProviderRequest:
-    """Return the request for the open pull requests into a branch, in the provider's public API. Raises
-    BadRequest if there is none."""
+    """Return the request for the open pull requests into a branch, in the provider's public API. Raises BadRequest if
+    the provider doesn't have one."""
     require_provider_api(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     to, size = quote(branch, safe=""), _PAGE[provider]
@@ -191,7 +191,7 @@ def _gitlab(said: Mapping[str, object], target: str) -> Pull | None:
 
 def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
     """Parse a pull request from Bitbucket. A pull request from another repository can't be fetched from this
-    one."""
+    repository."""
     if _text(said["destination"]["branch"]["name"]) != target:
         return None
     source, here = said["source"], said["destination"]["repository"]["full_name"]

@@ -1,8 +1,8 @@
 """Changes that commits made to pages and items.
 
-If only texts and bytes changed, only those are read. If files were added or removed, or the navigation, the
-configuration, or a title changed, both trees are planned like an import, and the difference between the two
-plans is the change that the commits made. Space settings that no file contains are kept."""
+If only text and file contents changed, only the changed files are read. If files were added or removed, or the
+navigation, the configuration, or a title changed, an import plan is created for both trees, and the difference between
+the two plans is the change that the commits made. Space settings that aren't stored in files are kept."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class ReadContent(Struct):
-    """Content that a repository's commits changed. ``versions``: the new versions of pages and items; None
-    for deleted ones. ``oids``: the Git object IDs of the texts and bytes that were read, by content hash."""
+    """Content that a repository's commits changed. ``versions``: the new versions of pages and items; None if they were
+    deleted. ``oids``: the Git object IDs of the text and file contents that were read, by content hash."""
 
     versions: Versions
     problems: list[Problem]
@@ -84,9 +84,8 @@ def read_changes(
     large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> ReadContent:
-    """Return the difference between two trees of the synced folder, relative to the state that both sides
-    last agreed on. ``adopted``: the IDs that pages and items added by these trees already have in change
-    requests."""
+    """Return the difference between two trees of the synced folder, relative to the last state that both sides agreed
+    on. ``adopted``: the IDs that pages and items added by these trees already have in change requests."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
@@ -147,7 +146,7 @@ class _Reader:
     # --- bytes ----------------------------------------------------------------------------------------
 
     def _bytes(self, path: str, entry: CommittedFile) -> bytes:
-        """Return the content of a file; for a pointer, the bytes behind it if they were downloaded."""
+        """Return the content of a file. For a pointer, return the bytes of its file if they were downloaded."""
         data = self.copy.read(entry.oid)
         pointer = read_pointer(data)
         if pointer is None:
@@ -158,8 +157,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number
-        of bytes if the file isn't a page."""
+        """Return stored text and its hash, or the reason that it isn't text. ``most``: the maximum number of bytes if
+        the file isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -173,7 +172,7 @@ class _Reader:
         return text, digest
 
     def store_large_files(self, changes: Sequence[PathChange]) -> None:
-        """Store the bytes behind the pointers among the new files."""
+        """Store the bytes of the new files that are pointers."""
         small = [
             change.new.oid
             for change in changes
@@ -224,8 +223,7 @@ class _Reader:
     # --- only texts and bytes -------------------------------------------------------------------------
 
     def read_contents(self, changes: Sequence[PathChange]) -> ReadContent | None:
-        """Return the changes if all of them affect only the text of a page or the bytes of a file; otherwise,
-        None."""
+        """Return the changes if they affect only the text of pages or the bytes of files; otherwise, return None."""
         known: list[tuple[PathChange, Page | Item]] = []
         with self.context.db.read() as tx:
             for change in changes:
@@ -292,8 +290,8 @@ def _special_names() -> set[str]:
 
 
 def _stays(item: Item) -> bool:
-    """Return whether a file keeps its role regardless of its bytes. A Markdown file that doesn't belong to
-    any page may become one."""
+    """Return whether a file keeps its role regardless of its bytes. A Markdown file that doesn't belong to any page may
+    become a page."""
     return item.kind == "reusable-content" or (item.kind == "file" and not is_markdown(item.path or ""))
 
 
@@ -327,7 +325,7 @@ class _Side:
 
 
 class _Structure:
-    """Comparison of two trees by their import plans, given the state that both sides last agreed on."""
+    """Comparison of two trees by their import plans, based on the last state that both sides agreed on."""
 
     def __init__(
         self,
@@ -351,13 +349,12 @@ class _Structure:
         }
 
     def _id(self, name: tuple[str, str]) -> str:
-        """Return the ID of a new page or item: the ID that it already has in a change request, or else a
-        new one."""
+        """Return the ID of a new page or item: its ID in a change request or, by default, a new ID."""
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """Return the text and hash of a file in the new tree that is a page or an include, or the reason why
-        it can't be one."""
+        """Return the text and hash of a page or an include in the new tree, or the reason that the file can't be one of
+        these."""
         if path not in self._texts:
             there = self.by_file.get(path)
             if there is not None and there.body and path not in self.changed:
@@ -374,8 +371,7 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return the reason why a Markdown file in the old tree isn't a page, if the space has it as a
-        file."""
+        """Return the reason that a Markdown file in the old tree isn't a page, if it is a file in the space."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
@@ -507,8 +503,7 @@ class _Structure:
 
     @staticmethod
     def _apply_changes(before: Page, old: Page | None, new: Page) -> Page:
-        """Return the current page (``before``) with the changes that the commits made to it, from ``old`` to
-        ``new``."""
+        """Return the current page (``before``) with the changes from ``old`` to ``new`` that the commits made."""
         is_link_to_own_file = new.kind == "link" and before.file_path is not None
         if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}
@@ -532,8 +527,8 @@ class _Structure:
         return self.reader.with_text(page, *read)
 
     def _order(self, new_ids: list[str], found: dict[str, Page | None], skipped: set[str]) -> None:
-        """Set the ranks of the pages in ``found`` according to the order of the new tree. Pages keep their
-        rank if possible."""
+        """Set the ranks of the pages in ``found`` according to the order of the new tree. Ranks stay unchanged if
+        possible."""
         siblings: dict[str | None, list[str]] = {}
         for id in new_ids:
             page = found.get(id)

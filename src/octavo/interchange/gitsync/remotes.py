@@ -95,10 +95,10 @@ class RemoteConnection:
         return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Fetch the branch's commits that the copy lacks, and return the branch's newest commit; None if the
-        branch doesn't exist. ``base``: the last synced commit. Without it, only the newest commit is fetched,
-        without its history; a commit that may not descend from ``base`` is fetched with its full history.
-        ``whole``: whether to fetch the full history, regardless of the copy."""
+        """Fetch the commits of the branch that the copy doesn't have. Return the branch's newest commit, or None if the
+        branch doesn't exist. ``base``: the last synced commit. If it is None, only the newest commit is fetched,
+        without its history. A commit that may not descend from ``base`` is fetched with its full history. ``whole``:
+        whether to fetch the full history, regardless of the copy."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -131,8 +131,8 @@ class RemoteConnection:
     def fetch_chosen(
         self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
     ) -> dict[str, str]:
-        """Fetch the commits of the chosen refs, and return them; a ref that doesn't point to a commit is
-        omitted. ``choose``: a function that chooses from all refs of the remote (commits by name)."""
+        """Fetch and return the commits of the chosen refs. Refs that don't point to a commit are omitted. ``choose``: a
+        function that chooses from all refs of the remote (commits by name)."""
         chosen: dict[str, str] = {}
 
         def wants(refs: Any, depth: int | None = None) -> list[object]:
@@ -156,7 +156,8 @@ class RemoteConnection:
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
-        """Return the commit of a branch in a local repository, whose objects the copy uses in place."""
+        """Return the commit of a branch in a local repository. The copy uses the objects of that repository without
+        copying them."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None
@@ -175,9 +176,9 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it is still at ``expected`` (None: it doesn't exist); otherwise,
-        leave it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises
-        Stopped with MOVED if the branch has moved."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None: it doesn't exist); otherwise, leave it
+        unchanged. ``above``: a commit that the remote already has, for a new branch. Raises Stopped with MOVED if the
+        branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:
@@ -205,7 +206,7 @@ class RemoteConnection:
             copy.keep(commit)
 
     def answer(self, command: str) -> bytes:
-        """Return an SSH server's response to a command. Raises Stopped if there is none."""
+        """Return an SSH server's response to a command. Raises Stopped if there is no response."""
         remote = self.remote
         with self._ssh(_MOST_ANSWERED) as vendor:
             return self._translate_errors(

@@ -39,8 +39,8 @@ _MOST_PACKS = 60
 """Number of fetches after which the copy is recreated, because each fetch leaves a pack behind."""
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
-"""Maximum number of files and folders to read from a commit, because a few trees can refer to billions of
-files. It is the same as the limit for imports."""
+"""Maximum number of files and folders to read from a commit, because a few trees can refer to billions of files. The
+limit for imports is the same."""
 
 
 class RepositoryBusy(Exception):
@@ -67,7 +67,7 @@ class PathChange(Struct, frozen=True):
 
 
 class CommitText(Struct, frozen=True):
-    """A commit's author, committer, time (seconds), and message."""
+    """A commit's author, committer, time in seconds, and message."""
 
     author: CommitPerson
     committer: CommitPerson
@@ -76,7 +76,7 @@ class CommitText(Struct, frozen=True):
 
 
 class _Objects:
-    """Git objects that are read one at a time while they are iterated."""
+    """Git objects that are read one at a time during iteration."""
 
     def __init__(self, find: Callable[[bytes], Any], oids: Sequence[bytes]) -> None:
         self._find, self._oids = find, oids
@@ -89,7 +89,7 @@ class _Objects:
 
 
 class _Counted:
-    """Tree reader that stops after a maximum number of entries. Repeated trees are read once."""
+    """Tree reader that stops after a maximum number of entries. Repeated trees are read only once."""
 
     def __init__(self, store: Any, most: int) -> None:
         self._store, self._left = store, most
@@ -139,7 +139,7 @@ class Repository:
         self.repo.refs[REF] = ObjectID(commit_id.encode())  # type: ignore[index]
 
     def forget(self) -> None:
-        """Record that the copy has no commit, so that the next fetch downloads everything."""
+        """Record that the copy doesn't have a commit, so that the next fetch downloads the complete content."""
         self.repo.refs.remove_if_equals(REF, None)  # type: ignore[arg-type]
         with suppress(OSError):
             (self.where / "shallow").unlink()
@@ -197,8 +197,8 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``. Only the nearest ones are needed, because history walks
-        stop at them."""
+        """Return the known ancestors of ``base``. Only the nearest ancestors are needed, because the traversal of the
+        history stops there."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:
@@ -264,7 +264,7 @@ class Repository:
                     yield path, CommittedFile(mode, item.decode())
 
     def folders(self, tree: bytes | None) -> list[str]:
-        """Return the names of the folders directly in a tree that are valid UTF-8, in order."""
+        """Return the names of the folders directly in a tree, in order. Names that aren't valid UTF-8 are omitted."""
         names = [name for name, (mode, _) in self._entries(tree).items() if stat.S_ISDIR(mode)]
         return sorted(name.decode() for name in names if _is_text(name))
 
@@ -295,8 +295,8 @@ class Repository:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> object:
-        """Return the objects of a commit that its parent doesn't have at the same path, and their number, for
-        a push."""
+        """Return the objects of a commit that its parent doesn't have at the same path, and the number of these
+        objects, for a push."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}
@@ -329,8 +329,8 @@ class Repository:
         return str(blob.id.decode())
 
     def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
-        """Return the ID of a tree in which these files are replaced (or deleted if None) and all others are
-        unchanged; None if no files are left."""
+        """Return the ID of a tree in which these files are replaced (or deleted if None) and all other files are
+        unchanged. Return None if no files are left."""
         here = self._entries(root)
         below: dict[str, dict[str, CommittedFile | None]] = {}
         for path, entry in files.items():
@@ -368,8 +368,8 @@ class Repository:
         text: CommitText,
         sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:
-        """Create a commit on top of ``parent`` with these files in the synced folder; return None if that
-        doesn't change anything. ``sign``: a function that returns the signature of the commit's bytes."""
+        """Create a commit on top of ``parent`` with these files in the synced folder. Return None if the files don't
+        change. ``sign``: a function that returns the signature of the commit's bytes."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)
@@ -415,7 +415,7 @@ def _oid(value: bytes | None) -> Any:
 
 
 def _person(line: bytes | None) -> CommitPerson:
-    """Return the person named in a commit header line; an empty person if the line doesn't name anyone."""
+    """Return the person in a commit header line; an empty person if the line doesn't contain a person."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return CommitPerson(name.strip(), rest.partition(">")[0].strip())
@@ -435,8 +435,8 @@ def is_safe(path: str) -> bool:
 
 @contextmanager
 def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
-    """Open the repository copy of a space or a project, which the caller has locked. The copy is recreated if
-    it belongs to another remote, is damaged, or has had too many fetches.
+    """Open the repository copy of a space or a project, which the caller has locked. The copy is recreated if it
+    belongs to another remote, is damaged, or was fetched too many times.
 
     Raises RepositoryBusy if another sync is using the copy."""
     above = data_folder / FOLDER
@@ -457,7 +457,7 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
 
 @contextmanager
 def stop_on_damage() -> Iterator[None]:
-    """Raise Stopped if objects in the block can't be read or are too large."""
+    """Raise Stopped if objects can't be read or are too large in the ``with`` block."""
     try:
         yield
     except GitRefused as error:

@@ -27,7 +27,7 @@ _PAGES = 10
 
 
 Reach = Literal["token", "app", "repository"]
-"""Content that a credential can access: everything that its owner can see, only repositories where the
+"""Content that a credential can access: all repositories that its owner can see, only the repositories where the
 server's app is installed, or only one repository."""
 
 

@@ -1,6 +1,6 @@
 """Sync spaces, collections, and sites with Git repositories.
 
-Operations that they have in common share one handler."""
+Each operation that exists for several of these kinds has a single handler."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def _previewed(call: Call, at: SyncAccess, where: RepositoryFolder) -> Repositor
     yields=SYNCS,
 )
 def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -> None:
-    """Import new commits on a branch into the main version, in a job. The first import replaces the space's
-    content with the repository's. Later imports merge changes from both sides, and put conflicts in a change
+    """Import new commits on a branch into the main version, in a job. The first import replaces the space's content
+    with the content of the repository. Later imports merge changes from both sides, and put conflicts in a change
     request."""
     if body.standalone:
         raise BadRequest("standalone: isn't supported, because imports always go to main. Omit it.")
@@ -108,7 +108,7 @@ def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     errors=(404, 409),
 )
 def delete_legacy(call: Call, at: SyncAccess) -> bool:
-    """Disconnect a space from its repository. Both keep their content."""
+    """Disconnect a space from its repository. The content of both stays unchanged."""
     with call.db.write() as tx:
         return connecting.disconnect(tx, at)
 
@@ -122,8 +122,7 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
-    """Preview the changes that a first sync with a repository would make on either side. Nothing is
-    changed."""
+    """Preview the changes that a first sync with a repository would make on both sides, without making them."""
     # Git is imported here, because it is slow to load.
     from .previewing import preview
 
@@ -146,8 +145,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     yields=("content:read", "sites:read", "spaces:read"),
 )
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
-    """Preview which spaces the folders of a repository would become in a collection or site. Nothing is
-    changed."""
+    """Preview the spaces that the folders of a repository would become in a collection or site, without creating
+    them."""
     from .previewing import preview_project as look
 
     wanted = wire.read_sync_request(body)
@@ -171,12 +170,12 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
 def connect(
     call: Call, at: SyncAccess, body: wire.ConnectGit
 ) -> wire.GitSyncWithSecret | wire.GitProjectWithSecret:
-    """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch.
-    In a collection, each space directly in it is synced with its own folder; new folders become spaces, and
-    new spaces get folders. For a site, its structure is synced with `docs.yaml`, and each of its spaces is
-    synced with the directory named in that file. Credentials are stored encrypted and never returned. Only
-    this response contains the secret that signs webhooks. With an SSH key, the first sync starts only when
-    you request it, because you must first add the key at the Git provider."""
+    """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch. In a
+    collection, each space directly in it is synced with its own folder; new folders become spaces, and new spaces get
+    folders. For a site, its structure is synced with `docs.yaml`, and each of its spaces is synced with the directory
+    that this file specifies. Credentials are stored encrypted and never returned. Only this response contains the
+    secret that signs webhooks. With an SSH key, the first sync starts only when you request it, because you must first
+    add the key at the Git provider."""
     wanted = wire.read_sync_request(body)
     remote = connecting.allowed_remote(call.context, body.remote)
     where, through_app = app_access.resolve(call.context, at, wanted.where, remote)
@@ -310,9 +309,9 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
     yields=SYNCS,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
-    """Push a change request to a branch of the repository, and keep both in sync, so that developers can
-    review it there. Edits become commits on the branch, which is created if needed, and commits pushed to
-    the branch become edits. Octavo never force-pushes. A job performs the push."""
+    """Push a change request to a branch of the repository, and keep both in sync, so that developers can review the
+    changes in the repository. Edits become commits on the branch, which is created if needed, and commits pushed to the
+    branch become edits. Octavo never force-pushes. A job performs the push."""
     with call.db.write() as tx:
         link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))

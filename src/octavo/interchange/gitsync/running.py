@@ -1,5 +1,5 @@
-"""Common base for syncing spaces, collections, and sites: the connection, the copy, the conditions that
-stop a sync, and the recorded result.
+"""Common base for syncing spaces, collections, and sites: the connection, the repository copy, the conditions that stop
+a sync, and the recorded result.
 
 This module is imported only when needed, because Git is slow to load."""
 
@@ -128,8 +128,8 @@ class SyncRun(Generic[R]):
 
 
 def with_stop_reasons(run: Callable[[], T]) -> T:
-    """Return the result of ``run``. Raises Busy and LeaseLost unchanged, and Stopped for all other failures,
-    with the cause if it is a bug in Octavo."""
+    """Return the result of ``run``. Raises Busy and LeaseLost unchanged, and Stopped for all other failures. If the
+    failure is a bug in Octavo, its exception is the cause."""
     try:
         return run()
     except (Stopped, RepositoryBusy, LeaseLost):
@@ -171,9 +171,9 @@ def record_success(tx: Transaction, row: R, holder: str) -> R:
 def record_failure(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit.
-    ``space_id``: the space for the notification, which the person who connected the repository gets about
-    the first of consecutive failures."""
+    """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit. ``space_id``:
+    the space for the notification, which is sent to the person who connected the repository after the first of several
+    consecutive failures."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))

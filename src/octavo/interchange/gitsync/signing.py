@@ -18,8 +18,8 @@ _LINE = 70
 
 
 def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
-    """Return the columns that store a new encrypted key and its public part for the Git provider, or empty
-    columns if no key is wanted."""
+    """Return the columns that store a new encrypted key and its public part for the Git provider, or empty columns if
+    commits aren't signed."""
     if not wanted:
         return {"signing_secret": None, "signing_key": None}
     credential, public = make_key(f"octavo-signing-{id}")

@@ -1,5 +1,4 @@
-"""Git over SSH: one connection, with the space's key, to an IP address that the rules for outgoing requests
-allow.
+"""Git over SSH: a single connection, with the space's key, to an IP address that the rules for outgoing requests allow.
 
 A server is identified by the key from the first connection. This module is imported only when needed."""
 
@@ -51,9 +50,9 @@ class _Channel:
 
 
 class Vendor(SSHVendor):
-    """SSH transport for dulwich. ``address(host, port)``: the function that returns the address to connect
-    to. ``host_key``: the required key of the server; with None, any key is accepted and stored in ``seen``.
-    ``most``: the maximum number of bytes to receive."""
+    """SSH transport for dulwich. ``address(host, port)``: a function that returns the address to connect to.
+    ``host_key``: the required key of the server; with None, any key is accepted and stored in ``seen``. ``most``: the
+    maximum number of bytes to receive."""
 
     def __init__(
         self,
@@ -142,7 +141,7 @@ class Vendor(SSHVendor):
             raise RepositoryTooLarge(self.most)
 
     def close(self) -> None:
-        """Close all connections, including those in use."""
+        """Close all connections, including connections in use."""
         for transport in self._transports:
             transport.close()
 

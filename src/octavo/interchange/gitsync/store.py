@@ -40,7 +40,7 @@ HOLD = 900_000
 
 
 class Connected(Struct, frozen=True):
-    """Sync of a space, collection, or site (with its spaces) with a branch."""
+    """Sync of a space, collection, or site with a branch. For a collection or site, its spaces are included."""
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
@@ -90,7 +90,7 @@ class Connected(Struct, frozen=True):
 
 
 class SyncRow(Connected, frozen=True):
-    """Space and the part of a repository that it is synced with. ``project``: the sync it belongs to."""
+    """Space and the part of a repository that it is synced with. ``project``: the sync that it belongs to."""
 
     TABLE = "git_syncs"
     KEY = "space_id"
@@ -189,7 +189,8 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection that doesn't have a repository yet, or the data that a client provided before it had one."""
+    """Connection that doesn't have a repository yet, or the data that a client provided before the connection had a
+    repository."""
 
     id: str
     organization_id: str
@@ -283,8 +284,8 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
 
 
 def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
-    """Return whether the synced object with this ID, which is connected or being connected, is a space, a
-    collection, or a site; None if there is none."""
+    """Return whether the object with this ID, which is connected or being connected, is a space, a collection, or a
+    site; None if there is no such object."""
     row = tx.one(
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
@@ -327,8 +328,8 @@ def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
 
 
 def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
-    """Store renewed tokens, which are encrypted. ``secret`` is None if the provider no longer accepts the
-    previous ones."""
+    """Store renewed tokens, which are encrypted. ``secret`` is None if the provider no longer accepts the previous
+    tokens."""
     tx.run(
         "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
         id=id,
@@ -363,8 +364,8 @@ def delete_draft(tx: Transaction, id: str) -> bool:
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """Return the remotes and folders of the organization's other spaces, collections, and sites that sync
-    with branches with this name."""
+    """Return the remotes and folders of the organization's other spaces, collections, and sites that are synced with a
+    branch of this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
            WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org AND g.project IS NULL
@@ -394,8 +395,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Claim syncs that are due for polling, and return them with their organizations. If they aren't
-    polled, they become due again."""
+    """Claim syncs that are due for polling, and return them with their organizations. Syncs that aren't polled become
+    due again."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(
@@ -418,8 +419,8 @@ def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
 
 
 def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
-    """Return the projects that can include a space: its collection's project, and the project that it is
-    synced as part of."""
+    """Return the projects that can include a space: the project of its collection, and the project that the space is
+    currently synced with."""
     rows = tx.all(
         """SELECT g.id FROM git_projects g JOIN spaces s ON s.collection_id = g.collection_id WHERE s.id = :space
            UNION SELECT project FROM git_syncs WHERE space_id = :space AND project IS NOT NULL""",
@@ -442,7 +443,7 @@ def find_organization(tx: Transaction, row: Connected) -> str | None:
 
 
 def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
-    """Lock a sync for a run. Return None if another run has locked it, or if it doesn't exist."""
+    """Lock a sync for a run. Return None if another run has locked the sync, or if the sync doesn't exist."""
     taken = tx.run(
         f"""UPDATE {of.TABLE} SET holder = :holder, held_until = :until, status = 'running'
             WHERE {of.KEY} = :id AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
@@ -455,8 +456,8 @@ def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
 
 
 def require_held(tx: Transaction, row: R, holder: str) -> R:
-    """Extend the lock, and return the current row. Raises LeaseLost if another run has locked it, or if it no
-    longer exists."""
+    """Extend the lock, and return the current row. Raises LeaseLost if another run has locked the sync, or if the sync
+    no longer exists."""
     taken = tx.run(
         f"UPDATE {row.TABLE} SET held_until = :until WHERE {row.KEY} = :id AND holder = :holder",
         id=row.owner_id,
@@ -530,7 +531,7 @@ def delete_branch(tx: Transaction, row: BranchRow) -> None:
 
 
 def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's version of the pages and items that differ in the space."""
+    """Return the repository's version of the pages and items that are different in the space."""
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
     for object_id, kind, value in tx.all(
@@ -572,7 +573,7 @@ def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
 
 
 def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
-    """Return the Git object IDs of those texts and bytes that were synced, by content hash."""
+    """Return the Git object IDs of the text and file contents that were synced, by content hash."""
     wanted = list(contents)
     found: dict[str, str] = {}
     for start in range(0, len(wanted), 500):
@@ -653,7 +654,7 @@ def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> S
 
 
 def count_ahead(tx: Transaction, space_id: str) -> int:
-    """Return the number of pages and items that differ from the repository, as of the last sync."""
+    """Return the number of pages and items that were different from the repository at the last sync."""
     return int(tx.value("SELECT count(*) FROM git_ahead WHERE space_id = :space", space=space_id))
 
 

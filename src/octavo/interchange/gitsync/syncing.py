@@ -4,10 +4,10 @@ Three states are known: the last synced state (the base), the main version, and 
 merges them, with the main version as "ours". For conflicting changes, both sides get the main version, and a
 change request contains both versions.
 
-A sync can be interrupted at any point. The main revision, the change request, and the known state of the
-repository are written in one transaction; changes that the repository lacks are stored in ``git_ahead`` until
-the commit has been pushed. A commit is recorded in the row before it is pushed, so that the next sync can
-check whether it arrived. A push never moves a branch that has changed since it was read."""
+A sync can be interrupted at any point. The main revision, the change request, and the known state of the repository are
+written in one transaction; changes that the repository doesn't have yet are stored in ``git_ahead`` until the commit
+has been pushed. A commit is recorded in the row before it is pushed, so that the next sync can check whether it
+arrived. A push never moves a branch that has changed since it was read."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ _OF_THE_COMMIT = frozenset(
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
-    """Run one sync, and return its outcome; None if another one is running. Raises LeaseLost if another
-    process took over."""
+    """Run one sync. Return its outcome, or None if another sync is running. Raises LeaseLost if another process took
+    over."""
     with context.db.write() as tx:
         row = store.hold(tx, SyncRow, space_id, holder)
         if row is None:
@@ -240,8 +240,7 @@ class Sync(SyncRun[SyncRow]):
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
-            """Record the sync in the import's transaction, so that it never overwrites people's later
-            edits."""
+            """Record the sync in the import's transaction, so that later edits are never overwritten."""
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
             store.put_blobs(tx, self.space_id, _oids(tx, state, entries))
@@ -262,7 +261,7 @@ class Sync(SyncRun[SyncRow]):
         self._outcome.revision, self._outcome.commit = made.revision, head
 
     def _with_large(self, source: Source) -> Source:
-        """Return the source with Git LFS files in place of their pointers."""
+        """Return the source with Git LFS files instead of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.download(found.values())
@@ -485,7 +484,7 @@ class Sync(SyncRun[SyncRow]):
             record_git_commit(tx, made.revision_id, self._commit_data(copy, commit, own=True))
 
     def _keeps_differences(self, found: Differing | None) -> bool:
-        """Return whether the repository keeps its version of the differences, because this sync only reads from it."""
+        """Return whether the differences stay in the repository, because this sync only reads from it."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------
@@ -493,9 +492,8 @@ class Sync(SyncRun[SyncRow]):
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
-        """Return the files to change in a new commit on top of ``commit``, and the Git object IDs of all texts
-        and bytes. Files tracked by Git LFS are uploaded to its server; files that the server rejects stay
-        unchanged."""
+        """Return the files to change in a new commit on top of ``commit``, and the Git object IDs of all text and file
+        contents. Files tracked by Git LFS are uploaded to its server; files that the server rejects stay unchanged."""
         found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
         tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
@@ -587,7 +585,7 @@ class Sync(SyncRun[SyncRow]):
 
 
 def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -> dict[str, str]:
-    """Return the Git object IDs of the texts and bytes of a state, by content hash."""
+    """Return the Git object IDs of the text and file contents of a state, by content hash."""
     pairs: list[tuple[str | None, str | None]] = [
         (page.file_path, page.body) for page in list_pages(tx, state)
     ]
@@ -604,8 +602,8 @@ def _mode_of(there: tuple[int, str] | None) -> int:
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's versions of pages and items until the commit has been pushed. Settings that no
-    file contains don't need a commit and are considered synced."""
+    """Return the repository's versions of pages and items until the commit has been pushed. Settings that aren't stored
+    in any file don't need a commit and are considered synced."""
     if found is None or not pushes:
         return {}, {}
     return (

@@ -117,7 +117,7 @@ def _purge(tx: Transaction, space_id: str) -> None:
 
 
 def _begin(tx: Transaction, beginning: NewSpace) -> None:
-    """Sync the collection that a new space was created in."""
+    """Sync the collection where a new space was created."""
     for project_id in list_projects_of(tx, beginning.space_id):
         notice_project(tx, project_id)
 

@@ -66,7 +66,7 @@ class Differences(Struct, frozen=True):
 
 
 class ProjectLook(Struct, frozen=True):
-    """Folders that would become spaces, and the content that would be skipped."""
+    """Folders that would become spaces, and content that would be skipped."""
 
     repository: SeenRepository
     places: list[SpaceFolder]

@@ -33,13 +33,13 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the owner and name of the repository in the format of the providers."""
+        """Return the owner and name of the repository in the providers' format."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 
     @property
     def place(self) -> tuple[str, int | None, str]:
-        """Return a key that is the same for all URLs of a repository, over HTTPS or SSH."""
+        """Return a key that is the same for all HTTPS and SSH URLs of a repository."""
         path = unquote(self.path).strip("/").removesuffix(".git").rstrip("/")
         port = None if self.port in _USUAL_PORTS else self.port
         return self.host.lower(), port, path if self.scheme == "file" else path.lower()
@@ -62,7 +62,7 @@ def read_remote(text: str, *, local: bool) -> Remote:
             raise BadRequest("remote: a file URL must not contain a host")
         return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
     if not _HOST.fullmatch(parts.host):
-        raise BadRequest("remote: must have a host name")
+        raise BadRequest("remote: must have a hostname")
     if parts.scheme in ("http", "https") and parts.path.strip("/"):
         if parts.username or parts.password:
             raise BadRequest("remote: must not contain credentials. Put them in `credential` instead.")
@@ -120,6 +120,29 @@ def read_folder(text: str, field: str = "folder") -> str:
     if any(part.lower() == ".git" for part in folder.split("/")):
         raise BadRequest(f"{field}: must not be inside a .git folder")
     return f"{folder}/"
+
+
+def read_web_path(remote: Remote, branch: str, url: str) -> str | None:
+    """Return the path of a file in a repository whose page at the Git provider has a URL. None if the URL is of
+    something else, or of a fixed version of the file.
+
+    >>> remote = read_remote("https://github.com/acme/shop", local=False)
+    >>> read_web_path(remote, "main", "https://github.com/acme/shop/blob/main/src/cart.py?plain=1")
+    'src/cart.py'
+    >>> read_web_path(remote, "main", "https://github.com/acme/shop/blob/v1/src/cart.py")
+    """
+    parts = read_address(url)
+    if parts is None or parts.host.lower() != remote.host.lower():
+        return None
+    above = f"/{unquote(remote.path).strip('/').removesuffix('.git')}/"
+    path = unquote(parts.path)
+    if not path.lower().startswith(above.lower()):
+        return None
+    shown = path[len(above) :]
+    for kind in ("blob", "-/blob", "src/branch", "src"):
+        if shown.startswith(f"{kind}/{branch}/"):
+            return shown.removeprefix(f"{kind}/{branch}/") or None
+    return None
 
 
 def web_address(remote: Remote, provider: str, kind: str, what: str, path: str = "") -> str | None:

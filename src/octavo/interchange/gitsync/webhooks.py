@@ -1,5 +1,5 @@
-"""Webhooks from Git providers about pushes and pull requests. A webhook only announces new content, so a
-repeated or incorrect one can't make Octavo write content that isn't in the repository."""
+"""Webhooks from Git providers about pushes and pull requests. A webhook only announces new content, so a repeated or
+incorrect webhook can't make Octavo write content that isn't in the repository."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Numbered(Struct):
 
 
 class _AppEvent(Struct):
-    """Event from a GitHub App. ``repository``: the repository that it is about, if any."""
+    """Event from a GitHub App. ``repository``: the affected repository, if any."""
 
     installation: _Numbered
     repository: _Numbered | None = None
@@ -66,8 +66,8 @@ def receive(
 
 
 def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: bytes) -> None:
-    """Request the syncs affected by a GitHub App webhook: those of the pushed repository, or all that use a
-    changed installation. Raises BadRequest if the signature is missing, and NotFound if it is wrong."""
+    """Request the syncs affected by a GitHub App webhook: all syncs with the pushed repository, or all syncs that use
+    the changed installation. Raises BadRequest if the signature is missing, and NotFound if it is wrong."""
     if b"x-hub-signature-256" not in headers:
         raise BadRequest("The webhook has no signature. Set a webhook secret in the GitHub App's settings.")
     secret = context.settings.github_app_webhook_secret
@@ -96,7 +96,7 @@ def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: byt
 
 
 def _notice(context: Context, of: type[Connected], id: str, organization: str, body: bytes) -> None:
-    """Request a sync if the webhook is about one of its branches or pull requests."""
+    """Request a sync if the webhook concerns one of its branches or pull requests."""
     with context.db.read() as tx:
         row = store.find(tx, of, id)
         spaces = [id, *(member.space_id for member in store.list_members(tx, id))]
@@ -137,8 +137,8 @@ _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 
 def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
-    """Return whether a webhook may concern the synced branch, a followed branch, or a pull request. Return
-    True if the webhook doesn't specify any of them."""
+    """Return whether a webhook may concern the synced branch, a followed branch, or a pull request. Return True if the
+    webhook doesn't specify a branch or pull request."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -154,11 +154,11 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 
 class GitSync(_Connected, rename="camel", kw_only=True):
-    """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: the
-    number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of
-    a failure, or the decision that a stopped sync is waiting for. ``signingKey``: the public part of the
-    key that signs commits. ``branchesMessage``: the reason why some branches couldn't be followed.
-    ``project``: the collection or site whose sync includes this space and contains the settings."""
+    """Sync of a space. ``commit``, ``revision``: the last synced commit and revision. ``ahead``: the number of pages
+    and files that the repository doesn't have yet. ``reason``, ``message``: the cause of a failure, or the decision
+    that a stopped sync is waiting for. ``signingKey``: the public part of the key that signs commits.
+    ``branchesMessage``: the reason that some branches couldn't be followed. ``project``: the collection or site whose
+    sync includes this space and contains the settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -188,10 +188,10 @@ class GitProjectSpace(Struct, rename="camel", kw_only=True):
 
 
 class GitProject(_Connected, rename="camel", kw_only=True):
-    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the branch's
-    commit at the last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that
-    the last sync skipped, if you can see all spaces. ``reason`` and ``message``: the cause of a failure, or
-    the decision that a stopped sync is waiting for."""
+    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the branch's commit at the
+    last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that the last sync skipped,
+    if you can see all spaces. ``reason``, ``message``: the cause of a failure, or the decision that a stopped sync is
+    waiting for."""
 
     object: Literal["git-project"] = "git-project"
     type: Literal["collection", "site"]
@@ -207,7 +207,7 @@ class GitProjectWithSecret(GitProject, rename="camel", kw_only=True):
 
 
 class GitPlace(Struct, rename="camel"):
-    """Folder that would become a space, with its ``space`` if that exists already. ``first``: the side that
+    """Folder that would become a space, with its ``space`` if that space already exists. ``first``: the side that
     determines the content; omitted if nothing changes."""
 
     folder: str
@@ -283,10 +283,10 @@ class PushChangeRequest(Struct):
 
 
 class GitPreview(Struct, rename="camel", kw_only=True):
-    """Changes that a first sync would make. The lists contain at most 100 paths; the numbers count all.
-    ``branches``: the repository's branches. With the direction `import`, files that exist only in the
-    repository are added to the space, and files that exist only in the space are deleted from it; with
-    `export`, the opposite happens. Files that differ are replaced with those from the chosen side."""
+    """Changes that a first sync would make. The lists contain at most 100 paths; the numbers include all paths.
+    ``branches``: the repository's branches. With the direction `import`, files that exist only in the repository are
+    added to the space, and files that exist only in the space are deleted from it; with `export`, the opposite happens.
+    Files that exist on both sides are replaced with the files from the chosen side."""
 
     same: int
     only_in_space: list[str]
@@ -415,7 +415,7 @@ def present_site_state(row: ProjectRow) -> GitSyncState:
 
 
 def present_operation(run: SyncRunRow) -> GitOperation:
-    """Present a sync as an operation whose direction is that of most of its changes."""
+    """Present a sync as an operation. Its direction is the direction of most of the changes."""
     done = {"running": "running", "failed": "failure", "stopped": "failure"}.get(run.status, "success")
     return GitOperation(
         state=done,  # type: ignore[arg-type]
@@ -433,9 +433,9 @@ def path_of(row: Connected) -> str:
 
 
 class SyncContext(Struct, frozen=True):
-    """Additional data shown with a sync. ``ahead``: the number of pages and files in a space that differ from
-    the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's
-    spaces that the caller can see. ``whole``: whether the caller can see all of the project's spaces."""
+    """Additional data shown with a sync. ``ahead``: the number of pages and files in a space that are different from
+    the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's spaces that
+    the caller can see. ``whole``: whether the caller can see all of the project's spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None

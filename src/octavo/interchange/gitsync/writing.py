@@ -1,4 +1,4 @@
-"""Files that a commit must write for a space, and the data about them that the space must record."""
+"""Files that a commit must write for a space, and the data about these files that the space must record."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ class FileContent(Struct, frozen=True):
 
 
 class Writing(Struct):
-    """Files to write. ``files``: the new content by path; None to delete a file. ``noted``: changes to the
-    space's own pages and items that must be recorded so that both sides agree. ``bodies``: the new texts for
-    these changes."""
+    """Files to write. ``files``: the new content by path; None to delete a file. ``noted``: changes to the space's own
+    pages and items that must be recorded so that both sides agree. ``bodies``: the new text for these changes."""
 
     files: dict[str, FileContent | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)
@@ -50,8 +49,8 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Pages and items that differ, by ID: the repository's version, and the version that the space will
-    have (None if there is none)."""
+    """Different pages and items, by ID: the version in the repository, and the new version of the space (None if it
+    doesn't exist)."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -60,7 +59,7 @@ class Differing(Struct, frozen=True):
 def differing(
     pages: Mapping[str, tuple[Page | None, Page | None]], items: Mapping[str, tuple[Item | None, Item | None]]
 ) -> Differing:
-    """Return the pairs whose versions really differ."""
+    """Return the pairs whose versions are actually different."""
     return Differing(
         {id: pair for id, pair in pages.items() if not same_page(*pair)},
         {id: pair for id, pair in items.items() if not same_item(*pair)},
@@ -124,8 +123,8 @@ def _contents(found: Differing) -> Writing:
 
 
 class _Everything:
-    """All pages and items in a space's new state, for writing their files. ``found``: the differences to
-    write; None to write everything."""
+    """All pages and items in a space's new state, for writing their files. ``found``: the differences to write; None to
+    write all files."""
 
     def __init__(
         self,

@@ -1,2 +1,2 @@
-"""Readers for each kind of source. They detect the kind and determine which files become pages. Every
-reader returns a ``layout.Layout``, which becomes one source of Octavo Markdown."""
+"""Readers for all kinds of sources. A reader detects its kind of source, determines which files become pages, and
+returns a ``layout.Layout``, which becomes one source of Octavo Markdown."""

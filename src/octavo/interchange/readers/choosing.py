@@ -88,8 +88,8 @@ _CONSTRUCTS = re.compile(
 
 
 def _find(files: Heads) -> tuple[str, str | None]:
-    """Return the kind of a source and the folder that it is in; the folder is None if no reader matches, in
-    which case files are converted one by one."""
+    """Return the kind and the folder of a source. If no reader matches, the folder is None, and the files are converted
+    one by one."""
     if any(name in files.known for name in _OWN):
         return "octavo", ""
     for reader in READERS:
@@ -109,10 +109,9 @@ def read_source(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return a source as one source of Octavo Markdown. ``convert``: a function that converts HTML and office
-    documents to Markdown. ``kind``: the specified kind, if any. ``several``: whether to add versions and
-    languages as parts; otherwise, all but one are skipped and reported. Raises SourceError if the source
-    isn't of this kind."""
+    """Return a source as one source of Octavo Markdown. ``convert``: a function that converts HTML and office documents
+    to Markdown. ``kind``: the specified kind, if any. ``several``: whether to add versions and languages as parts;
+    otherwise, all variants except one are skipped and reported. Raises SourceError if the source isn't of this kind."""
     files = Heads(source)
     found, folder = _find(files)
     if kind is not None and kind != found:
@@ -193,7 +192,7 @@ def _plain(source: Source, add: Add, tick: Tick) -> Source:
 
 
 _OTHER_FORMAT = re.compile(r"\]\(<?[^()<>\n]{1,500}\.(?:docx|odt|fodt|html?|xhtml)[)#?>]", re.IGNORECASE)
-"""Links to pages in other formats. They are rewritten, because these pages are now Markdown."""
+"""Links to pages in other formats. The links are rewritten, because these pages are now Markdown."""
 
 
 def _is_foreign(files: Heads, path: str) -> bool:

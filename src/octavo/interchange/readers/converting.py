@@ -30,7 +30,7 @@ from .scratch import TemporaryFiles, opening_of
 from .types import Tick
 
 MAX_PAGE = 10 * 1024 * 1024
-"""Maximum size in bytes of HTML, or of the text of an office document, that becomes one page."""
+"""Maximum size in bytes of the HTML or the text of an office document that becomes one page."""
 MAX_UNPACKED = 200 * 1024 * 1024
 """Maximum unpacked size of an office document in bytes."""
 _HTML = (".html", ".htm", ".xhtml", ".aspx")

@@ -72,8 +72,8 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the layouts of the other variants. They are created only if a link doesn't point to any of
-        the imported pages."""
+        """Return the layouts of the other variants. The layouts are created only if a link doesn't point to any of the
+        imported pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
@@ -103,7 +103,7 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """Variant that links can point to. ``comes``: whether the variant is also imported, into its own space."""
+    """Variant that links can point to. ``comes``: whether the variant is also imported into its own space."""
 
     variant: Variant
     gathering: _Gathering
@@ -111,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Source with only the names of pages and not their texts, which is enough to plan their paths."""
+    """Source with the names but not the text of pages, which is enough to plan their paths."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -292,15 +292,15 @@ class _Gathering:
         return path
 
     def _add_unlisted(self) -> None:
-        """Add pages that aren't in any navigation and are reachable only through links."""
+        """Add pages that aren't in any navigation and can be reached only through links."""
         for path in self.layout.addresses:
             if path not in self.pages and path in self.files.known:
                 self.hidden.add(path)
                 self.pages[path] = self._free(self._wanted(path))
                 self.entries[path] = Entry(path=path)
 
-    def _summary(self, led: Callable[[str], str]) -> str:
-        entries = list(self._summary_entries(self.layout.entries, 0, led))
+    def _summary(self, target_of: Callable[[str], str]) -> str:
+        entries = list(self._summary_entries(self.layout.entries, 0, target_of))
         return write_summary(Summary(title=self.layout.title, entries=entries))
 
     @cached_property
@@ -312,16 +312,18 @@ class _Gathering:
         return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
 
     def _summary_entries(
-        self, entries: Sequence[Entry], level: int, led: Callable[[str], str]
+        self, entries: Sequence[Entry], level: int, target_of: Callable[[str], str]
     ) -> Iterator[SummaryEntry]:
-        """Yield the entries of SUMMARY.md for a navigation. ``led``: a function that returns the target of an
+        """Yield the entries of SUMMARY.md for a navigation. ``target_of``: a function that returns the target of an
         entry's link."""
         for entry in entries:
             children = (
-                list(self._summary_entries(entry.children, level + 1, led)) if level < MAX_LEVELS else []
+                list(self._summary_entries(entry.children, level + 1, target_of))
+                if level < MAX_LEVELS
+                else []
             )
             if entry.href is not None:
-                yield SummaryEntry(kind="link", title=entry.title or entry.href, href=led(entry.href))
+                yield SummaryEntry(kind="link", title=entry.title or entry.href, href=target_of(entry.href))
                 yield from children
             elif entry.path is not None:
                 own = self.name(entry.path)
@@ -349,8 +351,8 @@ class _Gathering:
             return href
         name, _, fragment = href.partition("#")
         found = self.find(href if href.startswith("/") else f"/{href}", "")
-        if (led := self.elsewhere(f"/{name.lstrip('/')}", "", found)) is not None:
-            return self.url_of_other_variant(led, unquote(fragment)) or href
+        if (variant_page := self.elsewhere(f"/{name.lstrip('/')}", "", found)) is not None:
+            return self.url_of_other_variant(variant_page, unquote(fragment)) or href
         if found is not None and (place := self.place_of(found)):
             return place
         return self.layout.site.rstrip("/") + "/" + href.lstrip("/") if self.layout.site else href
@@ -496,16 +498,16 @@ class _Gathering:
     # Links
 
     def anchor(self, path: str, fragment: str) -> str:
-        """Return the anchor of the heading above a location in a file; empty for a location above the first
+        """Return the anchor of the heading above a location in a file; empty if the location is above the first
         heading."""
         places = self.layout.anchors(path) if fragment and self.layout.anchors is not None else {}
         return places.get(fragment, fragment)
 
     def find(self, name: str, source: str) -> str | None:
-        """Return the file of the source for a path, as written in the file ``source``."""
+        """Return the file of the source that a path in the file ``source`` refers to."""
         layout, name = self.layout, composed(name)
-        if (led := _ALIAS.match(name)) and (
-            found := self.mapped(name) or self.named_by_alias(led["alias"], name[led.end() :])
+        if (alias := _ALIAS.match(name)) and (
+            found := self.mapped(name) or self.named_by_alias(alias["alias"], name[alias.end() :])
         ):
             return found
         if name.startswith("/"):
@@ -566,18 +568,18 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page in another variant for a path, as written in the file ``source``; None if the path
-        is a page in this variant or doesn't exist. ``found``: the path's target in this variant. ``literal``:
-        whether the tool doesn't add a prefix."""
+        """Return the page in another variant that a path in the file ``source`` refers to; None if the path is a page
+        in this variant or doesn't exist. ``found``: the path's target in this variant. ``literal``: whether the tool
+        doesn't add a prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
-        led = None
+        variant_page = None
         if name.startswith("/"):
             if self._page_at(self._keys(name, literal)) is not None:
                 return None
             # A page with exactly this URL path takes precedence over a partial match here.
-            led = self._other_at(name, found is None)
+            variant_page = self._other_at(name, found is None)
         elif self._exact(_joined(posixpath.dirname(source), name)) is not None:
             if is_own and not self._leaves_language(name, source, found or ""):
                 return None
@@ -587,10 +589,12 @@ class _Gathering:
             keys = [each.strip("/.") for each in inside if each is not None]
             if self._page_at(keys) is not None:
                 return None
-            led = next(filter(None, (self._other_at(f"/{key}", False) for key in keys)), None)
-        if led is None and found is not None and not is_own:
-            led = next(((other, found) for other in self._others() if found in other.gathering.pages), None)
-        return led
+            variant_page = next(filter(None, (self._other_at(f"/{key}", False) for key in keys)), None)
+        if variant_page is None and found is not None and not is_own:
+            variant_page = next(
+                ((other, found) for other in self._others() if found in other.gathering.pages), None
+            )
+        return variant_page
 
     def _others(self) -> Sequence[_Other]:
         return self.others() if self.others is not None else ()
@@ -623,10 +627,10 @@ class _Gathering:
             for over, _ in self.layout.overlays
         )
 
-    def url_of_other_variant(self, led: tuple[_Other, str], fragment: str) -> str | None:
+    def url_of_other_variant(self, variant_page: tuple[_Other, str], fragment: str) -> str | None:
         """Return the URL of a page in another variant, or None if the variant isn't imported and the page's
         old URL is unknown."""
-        (other, path), layout = led, self.layout
+        (other, path), layout = variant_page, self.layout
         place = other.gathering
         anchor = place.anchor(path, fragment)
         behind = f"#{quote(anchor)}" if anchor else ""
@@ -640,9 +644,9 @@ class _Gathering:
         return f"{layout.site.rstrip('/')}/{address}{behind}"
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
-        """Return the file for a path that starts with an alias for a project folder, such as `~/`,
-        `@site/`, or `@assets/`. Aliases are defined in the configurations of various tools, nearly all of
-        which use the same aliases."""
+        """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`, or
+        `@assets/`. Aliases are defined in the configurations of various tools, but nearly all tools use the same
+        aliases."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
@@ -801,17 +805,17 @@ class _Page:
         )
         if found is None and gathering.layout.dialect.wiki:
             found = gathering.named(posixpath.basename(plain.rstrip("/")))
-        led = gathering.elsewhere(plain, self.written, found, literal) if not shown else None
+        variant_page = gathering.elsewhere(plain, self.written, found, literal) if not shown else None
         if (
-            led is not None
-            and not led[0].comes
-            and gathering.layout.same.get(led[1], led[1]) in gathering.pages
+            variant_page is not None
+            and not variant_page[0].comes
+            and gathering.layout.same.get(variant_page[1], variant_page[1]) in gathering.pages
         ):
-            found, led = led[1], None
-        if led is not None:
-            if not led[0].comes:
-                self._tell_variant(href, led[0], line)
-            return gathering.url_of_other_variant(led, unquote(fragment)) or written
+            found, variant_page = variant_page[1], None
+        if variant_page is not None:
+            if not variant_page[0].comes:
+                self._report_variant(href, variant_page[0], line)
+            return gathering.url_of_other_variant(variant_page, unquote(fragment)) or written
         place = gathering.place_of(found) if found is not None else None
         if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
             fragment = known[1]
@@ -839,11 +843,11 @@ class _Page:
                 if found in gathering.pages:
                     return self.link(f"/{gathering.layout.addresses.get(found, key)}{sign}{fragment}", line)
                 if not other.comes:
-                    self._tell_variant(path, other, line)
+                    self._report_variant(path, other, line)
                 return gathering.url_of_other_variant((other, found), unquote(fragment)) or path
         return self.link(f"/{language}/{path.strip('/').removesuffix('.md')}", line)
 
-    def _tell_variant(self, href: str, other: _Other, line: int) -> None:
+    def _report_variant(self, href: str, other: _Other, line: int) -> None:
         self.problem(
             line, "other_variant", f"{href[:200]} points to {other.variant.title}, which wasn't imported"
         )
@@ -861,11 +865,11 @@ class _Page:
             gathering.add(gathering.made, path, data)
         return relative_href(path, self.made)
 
-    def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
+    def wiki(self, name: str, line: int, *, may_be_missing: bool = False) -> tuple[str, str]:
         gathering = self.gathering
         if name.startswith("\0"):
             _, kind, target = name.split("\0", 2)
-            return self._role(kind, target, line, quiet)
+            return self._role(kind, target, line, may_be_missing)
         page, _, heading = name.partition("#")
         heading = heading.rpartition("#")[2]
         if heading.startswith("^"):
@@ -881,7 +885,7 @@ class _Page:
             or gathering.named(wanted)
         )
         if found is None and (found := gathering.find(f"/{wanted}", self.path)) is None:
-            if not quiet:
+            if not may_be_missing:
                 self.problem(line, "broken_link", f"[[{name[:200]}]] doesn't exist in the source")
             return "\0" + quote(wanted), name
         place = gathering.place_of(found) or ""
@@ -890,7 +894,7 @@ class _Page:
             f"{page} › {heading}" if heading else posixpath.basename(wanted) or title
         )
 
-    def _role(self, kind: str, target: str, line: int, quiet: bool) -> tuple[str, str]:
+    def _role(self, kind: str, target: str, line: int, may_be_missing: bool) -> tuple[str, str]:
         gathering = self.gathering
         if kind.startswith(OUTSIDE):
             form = gathering.layout.values.get("outside", {}).get(kind.removeprefix(OUTSIDE))
@@ -906,7 +910,7 @@ class _Page:
         found = gathering.find(target, self.path) if kind == "any" else None
         if found in gathering.pages:
             return relative_href(gathering.pages[found], self.made), gathering.name(found)
-        if not quiet and ":" not in target:
+        if not may_be_missing and ":" not in target:
             self.problem(line, "broken_link", f"{target[:200]} doesn't exist in the source")
         return "", target
 
@@ -919,8 +923,8 @@ class _Page:
             gathering.project,
         ]
         found = gathering.mapped(path)
-        if found is None and (led := _ALIAS.match(path)):
-            found = gathering.named_by_alias(led["alias"], path[led.end() :])
+        if found is None and (alias := _ALIAS.match(path)):
+            found = gathering.named_by_alias(alias["alias"], path[alias.end() :])
         for folder in folders:
             where = _joined(folder, path.lstrip("/"))
             if found is None and where is not None and where in gathering.files.known:

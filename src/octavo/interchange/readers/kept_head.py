@@ -45,9 +45,9 @@ def keep_head(
     *,
     is_hidden: bool,
 ) -> JsonObject:
-    """Return the front matter of a page, converted from its source. ``description``: the description to use
-    if the page has none. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether
-    the source is in Octavo's own format, with its keys."""
+    """Return the front matter of a page, converted from its source. ``description``: the description to use if the page
+    doesn't have its own. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether the source
+    is in Octavo's own format, with its keys."""
     kept: JsonObject = {}
     for key in ("description", "summary", "subtitle", "excerpt"):
         if isinstance(head.get(key), str) and head[key].strip():

@@ -15,18 +15,17 @@ Head = dict[str, Any]
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """Differences between the Markdown of a kind of source and Octavo's. Syntax that doesn't conflict
-    (alerts, fenced containers, definition lists, attribute lists) is recognized in all of them.
+    """Differences between the Markdown of a kind of source and the Markdown of Octavo. Syntax that doesn't conflict
+    (alerts, fenced containers, definition lists, attribute lists) is recognized in all kinds of sources.
 
-    ``jsx``: components and expressions, in files with these extensions. ``vue``: Vue scripts and templates.
-    ``tags``: ``{% %}`` marks Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and
-    ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``.
-    ``roles``: directives and roles in braces. ``wiki``: links ``[[Page]]``. ``vault``: comments between
-    ``%%``, and block names at the ends of blocks, as in Obsidian. ``dollars``: ``$x$`` is a formula.
-    ``icons``: names between colons are icons. ``marks``: highlighted text, ``==x==``. ``lowered`` and
-    ``raised``: subscript and superscript, ``~x~`` and ``^x^``. ``tabsets``: headings as tabs, and drawings
-    in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with an emoji,
-    adjacent listings as tabs, and ``<<value>>``, as in ReadMe."""
+    ``jsx``: components and expressions, in files with these extensions. ``vue``: Vue scripts and templates. ``tags``:
+    ``{% %}`` contains Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and ``===`` with an
+    indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``. ``roles``: directives and roles in
+    braces. ``wiki``: links ``[[Page]]``. ``vault``: comments between ``%%``, and block names at the ends of blocks, as
+    in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names between colons are icons. ``marks``: highlighted
+    text, ``==x==``. ``lowered`` and ``raised``: subscript and superscript, ``~x~`` and ``^x^``. ``tabsets``: headings
+    as tabs, and drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with
+    an emoji, adjacent listings as tabs, and ``<<value>>``, as in ReadMe."""
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
@@ -54,7 +53,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
 class Entry(Struct, kw_only=True):
     """Entry in the tree: a page from a file in the source (``path``), a link (``href``), or a group of pages.
 
-    ``title``: the title in the navigation; None for the title of the page itself.
+    ``title``: the title in the navigation; None to use the page's own title.
     """
 
     title: str | None = None
@@ -79,9 +78,9 @@ class Place(Protocol):
         """Store an image embedded as a ``data:`` URL, and return its path; return None if it can't be
         stored."""
 
-    def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
+    def wiki(self, name: str, line: int, *, may_be_missing: bool = False) -> tuple[str, str]:
         """Return the href and the text for a page name in double brackets. The href of a missing page
-        starts with a null character. ``quiet``: whether to omit the report of a missing page."""
+        starts with a null character. ``may_be_missing``: whether a missing page isn't reported."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
         """Return the path and the text of an included file."""
@@ -115,12 +114,12 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """Result of a reader, before the texts of pages are read.
+    """Result of a reader, before the text of pages is read.
 
-    ``root``: the folder that pages and root-relative links are relative to; either empty or with a trailing
-    slash. ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL
-    paths of the source's files, without slashes at either end. ``redirects``: additional URL paths, with the
-    URL path or file that each redirected to. ``parts``: folders with texts that other files include."""
+    ``root``: the folder that pages and root-relative links are relative to; either empty or with a trailing slash.
+    ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of the source's
+    files, without slashes at either end. ``redirects``: additional URL paths, with the URL path or file that each
+    redirected to. ``parts``: folders with text that other files include."""
 
     entries: Sequence[Entry]
     dialect: Dialect = Dialect()
@@ -135,18 +134,18 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Prefix that the tool adds to links that start with a slash, usually the language of the page."""
     title: str = ""
     language: str = ""
-    """Language of these pages, as spelled in the configuration."""
+    """Language of these pages, in the spelling of the configuration."""
     description: str = ""
     """Description of the site in the configuration. It is used for a home page without a description."""
     brand: Brand = Brand()
     """Branding in the configuration, with unmodified references to images."""
     titles: Mapping[str, str] = {}
-    """Titles of pages that have none in their front matter, by path."""
+    """Titles, by path, of pages without a title in their front matter."""
     titled: bool = False
     """Whether the tool shows the title from a page's front matter above the text, even if the text starts
     with a heading."""
     names: Mapping[str, str] = {}
-    """Paths to give files in the result, if they differ from those in the source."""
+    """Paths of files in the result, if they are different from the paths in the source."""
     same: Mapping[str, str] = {}
     """Files that are replaced by another file in the source."""
     convert: Callable[[str, Place], str | None] | None = None
@@ -154,7 +153,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     embedded: Callable[[str, Place], str | None] | None = None
     """Function that converts a fragment in another markup language within a Markdown page."""
     letters: bool = False
-    """Whether ``convert`` accepts text in any encoding; otherwise, text is UTF-8."""
+    """Whether ``convert`` accepts text in any encoding; otherwise, it accepts only UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
     """Function that returns, for each ID in a converted file, the anchor of the heading above it."""
     close: Callable[[], None] | None = None
@@ -164,10 +163,10 @@ class Layout(Struct, frozen=True, kw_only=True):
     schemes: Mapping[str, str] = {}
     """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()
-    """Pairs of folders in which the first overlays the second: a file missing from the first is looked up in
-    the second."""
+    """Pairs of folders in which the first folder overlays the second: a file that doesn't exist in the first folder is
+    looked up in the second folder."""
     variants: Sequence[Variant] = ()
-    """All variants, including this one, if there is more than one."""
+    """All variants, including this variant, if there are several."""
     left: Sequence[Problem] = ()
     """Problem to report for skipped variants."""
     values: Mapping[str, Any] = {}

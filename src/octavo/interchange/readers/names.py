@@ -11,15 +11,33 @@ OUTSIDE = "extlinks:"
 
 
 class Names(Struct, frozen=True):
-    """Targets of references in a project. ``labels``: the page, anchor, and text for each label in
-    lowercase. ``find``: a function that returns the file that a path written in a file refers to.
-    ``title``: a function that returns the title of a page. ``outside``: the URL and the text of external
-    links by role, with ``%s`` for the target."""
+    """Targets of references in a project. ``labels``: the page, anchor, and text for each label in lowercase. ``find``:
+    a function that returns the file that a path in another file refers to. ``title``: a function that returns the title
+    of a page. ``outside``: the URL and the text of external links by role, with ``%s`` for the target."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]
     title: Callable[[str], str]
     outside: dict[str, tuple[str, str]] = {}
+
+
+_CODE = frozenset(
+    "attr class const data enum enumerator exc func macro member meth mod obj property struct type union var".split()
+)
+
+
+def code_name(role: str, target: str) -> str:
+    """Return the text that Sphinx shows for a role without a title: only the last part of a name that starts
+    with `~`, no leading period, and parentheses after a function. Text of other roles, such as `:file:`, is kept.
+
+    >>> code_name("meth", "~flask.Flask.route"), code_name("py:attr", ".Request.host"), code_name("file", "~/.env")
+    ('route()', 'Request.host', '~/.env')
+    """
+    kind, shown = role.rpartition(":")[2], target.lstrip("!")
+    if kind not in _CODE:
+        return shown
+    shown = shown[1:].rpartition(".")[2] if shown.startswith("~") else shown.lstrip(".")
+    return f"{shown}()" if kind in ("func", "meth") and not shown.endswith(")") else shown
 
 
 def outside_link(form: tuple[str, str], target: str) -> tuple[str, str]:

@@ -20,8 +20,8 @@ from octavo.core.sources import Source, SourceError, SourceFiles, printable, sou
 MAX_RATIO = 200
 """Maximum ratio of unpacked to packed bytes, for an entry and for an entire archive."""
 _SMALL = 64 * 1024
-"""Number of unpacked bytes that are always allowed, because even harmless short texts, such as one repeated
-letter, can compress very well."""
+"""Number of unpacked bytes that are always allowed, because even harmless short files, such as a single repeated
+letter, can be compressed to very few bytes."""
 _MAX_DIRECTORY = 16 * 1024 * 1024
 
 
@@ -123,15 +123,15 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
             )
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(
-                f"{printable(path)} would be more than {MAX_RATIO} times its compressed size, so nothing was"
-                " unpacked"
+                f"{printable(path)} would unpack to more than {MAX_RATIO} times its compressed size, so "
+                "nothing was unpacked"
             )
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
     # Entries may share bytes, so the actual size of the archive counts.
     if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
         raise SourceError(
-            f"the archive would be more than {MAX_RATIO} times its compressed size, so nothing was unpacked"
+            f"the archive would unpack to more than {MAX_RATIO} times its compressed size, so nothing was unpacked"
         )
     tops = {path.partition("/")[0] for path in source.paths()}
     if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):
@@ -145,9 +145,9 @@ _UNICODE_NAME = 0x7075
 
 
 def _name_of(info: zipfile.ZipInfo) -> str:
-    """Return the name of an entry. A name without the UTF-8 flag may still be in UTF-8, as written by
-    macOS, or the entry may have its UTF-8 name in an extra field. Otherwise, the name is in the code page
-    that older software uses."""
+    """Return the name of an entry. A name without the UTF-8 flag can still be in UTF-8, because macOS doesn't set the
+    flag, or the entry can have its UTF-8 name in an extra field. Otherwise, the name is in the code page that older
+    software uses."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
         return name

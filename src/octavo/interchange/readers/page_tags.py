@@ -13,7 +13,7 @@ DEFINED_IN = ("tags.yml", "tags.yaml")
 
 
 class PageTags:
-    """Tags of one source's pages. ``verbatim``: whether its pages already refer to them by slug."""
+    """Tags of one source's pages. ``verbatim``: whether its pages already refer to the tags by slug."""
 
     def __init__(self, verbatim: bool, defined: str | None) -> None:
         self._verbatim = verbatim
@@ -35,8 +35,8 @@ class PageTags:
         return slug
 
     def definitions(self) -> str:
-        """Return the text of the file that defines the tags whose labels differ from their slugs; empty if there
-        are none."""
+        """Return the text of the file that defines the tags whose labels are different from their slugs; empty if there
+        are no such tags."""
         labeled = [tag for tag in self._found.values() if tag.label != tag.tag]
         return write_tags(sorted(labeled, key=lambda tag: tag.tag))
 

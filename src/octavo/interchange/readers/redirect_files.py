@@ -1,9 +1,8 @@
 """Read redirects from other platforms' files: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
 other JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
 
-Sources and destinations are returned in one format: a path without a slash at its end, or a URL; ``*`` at
-the end of a source matches all paths under it. Lines that mean something else, such as rewrites and
-conditions, are reported."""
+Sources and destinations are returned in one format: a path without a slash at its end, or a URL; ``*`` at the end of a
+source matches all paths under it. Lines with another meaning, such as rewrites and conditions, are reported."""
 
 from __future__ import annotations
 
@@ -47,15 +46,15 @@ _BY_CONTENT: tuple[tuple[str, Format], ...] = (
 _PERMANENT = (301, 308)
 _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
-"""Endings of a source that match everything under a path."""
+"""Suffixes of a source that match all paths under a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
-"""Endings of a destination that are replaced with the rest of the matched path."""
+"""Suffixes of a destination that are replaced with the rest of the matched path."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 
 def format_of(name: str, text: str) -> Format:
-    """Return the format of a file by its name, or else by its content. Raises SourceError if the format is
-    unknown."""
+    """Return the format of a file, based on its name or, by default, on its content. Raises SourceError if the format
+    is unknown."""
     for pattern, format in _BY_NAME:
         if re.search(f"{pattern}$", name, re.IGNORECASE):
             return format
@@ -115,7 +114,7 @@ def _read_csv(text: str) -> Iterator[GivenRedirect]:
 
 
 def _switch(text: str) -> bool | Literal[""] | None:
-    """Return a boolean written as text; None if it is empty, and "" for any other text."""
+    """Return the boolean that the text represents; None if the text is empty, and "" for any other text."""
     if not text:
         return None
     return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(

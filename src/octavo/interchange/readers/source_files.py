@@ -1,4 +1,4 @@
-"""Source files for readers: texts, and the front matter of pages, each read once."""
+"""Source files for readers: text, and the front matter of pages. Each file is read only once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Heads:
         return self._read(path)[1]
 
     def name(self, path: str) -> str:
-        """Return a title for a page: its own, or one derived from its file name."""
+        """Return a title for a page: its own title, or a title derived from its file name."""
         if title := self.title(path):
             return title
         stem = posixpath.splitext(posixpath.basename(path))[0]
@@ -87,7 +87,7 @@ def _stated_title(text: str) -> str:
 
 
 def read_head(text: str) -> Head:
-    """Return the keys of YAML or TOML front matter; empty if it can't be read."""
+    """Return the keys of YAML or TOML front matter; empty if it can't be parsed."""
     try:
         return _read_front(text)
     except (YamlError, tomllib.TOMLDecodeError, RecursionError):
@@ -95,7 +95,7 @@ def read_head(text: str) -> Head:
 
 
 def unread_head(text: str) -> tuple[int, str] | None:
-    """Return the line and the reason if front matter can't be read."""
+    """Return the line and the reason if front matter can't be parsed."""
     try:
         _read_front(text)
     except YamlError as error:

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"^\d+(?:[-_. ]+)(?=\D)")
 
 
 def position_of(head: Head) -> float:
-    """Return the position of a page among its siblings. Pages without one come last."""
+    """Return the position of a page among its siblings. Pages without a position come last."""
     sidebar = head.get("sidebar")
     for value in (
         *(head.get(key) for key in _POSITIONS),
@@ -51,9 +51,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Settings of a folder: its title and position, and the file of its page if that isn't the index file.
-    ``order``: the names of its contents, in order, with their titles if specified. Any other contents are
-    placed at ``...``, or at the end."""
+    """Settings of a folder: its title and position, and the file of its page if that isn't the index file. ``order``:
+    the names of its contents, in order, with their titles if specified. All other contents are placed at ``...``, or at
+    the end."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ def _number(name: str) -> float:
 
 
 def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda path: False) -> list[str]:
-    """Return the Markdown files in a folder, except hidden ones and those in installed packages."""
+    """Return the Markdown files in a folder, except hidden files and files in installed packages."""
     return [
         path
         for path in files.paths
@@ -198,7 +198,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return the entries, except those with neither a target nor subpages."""
+    """Return the entries, except entries that have neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]

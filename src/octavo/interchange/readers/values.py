@@ -1,4 +1,4 @@
-"""Convert values in JSON and YAML files of any shape to the types that readers need."""
+"""Convert values in arbitrary JSON and YAML files to the types that readers need."""
 
 from __future__ import annotations
 

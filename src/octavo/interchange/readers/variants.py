@@ -17,7 +17,7 @@ from .layout import Entry, Layout
 from .trees import walk_entries
 
 MAX_VARIANTS = 60
-"""Maximum number of variants per source. Any others are reported as skipped."""
+"""Maximum number of variants per source. Additional variants are reported as skipped."""
 
 LANGUAGE_NAMES = {
     "ar": "العربية",
@@ -94,9 +94,9 @@ def laid_over(
     begins: str = "",
     whole: bool = True,
 ) -> Layout:
-    """Return the layout in another language. ``find``: a function that returns the file in that language for
-    a file in the default language. ``labels``: the navigation texts in that language. ``begins``: its URL
-    prefix. ``whole``: whether to import untranslated pages in the default language, as readers saw them."""
+    """Return the layout in another language. ``find``: a function that returns the file in that language for a file in
+    the default language. ``labels``: the navigation labels in that language. ``begins``: its URL prefix. ``whole``:
+    whether to import untranslated pages in the default language, as the original site shows them."""
     instead: dict[str, str] = {}
     for path in layout.addresses:
         found = find(path)

@@ -1,5 +1,5 @@
-"""Client for the APIs of other platforms. It waits out rate limits, retries failed requests, and reads paginated
-lists."""
+"""Client for the APIs of other platforms. It waits for rate limits to reset, retries failed requests, and reads
+paginated lists."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class TokenRefused(SourceError):
-    """Raised if the token is invalid or has expired. Everything imported before is complete, and the next
-    attempt continues from there."""
+    """Raised if the token is invalid or has expired. All content imported so far is complete, and the next attempt
+    continues after this content."""
 
 
 class ResourceMissing(SourceError):
@@ -127,8 +127,8 @@ class Api:
                 failed = f"{_place(url)}: the server responded with status {answer.status}"
                 if answer.status in (401, 403):
                     raise TokenRefused(
-                        f"{failed}: the token isn't valid, or doesn't have permission to read this. Check the"
-                        " token."
+                        f"{failed}: the token is invalid or doesn't have permission to read this data. Check the "
+                        "token."
                     )
                 if answer.status not in _BUSY:
                     raise (ResourceMissing if answer.status in (404, 405, 410) else SourceError)(failed)
@@ -151,7 +151,7 @@ class Ending:
         """Raise SourceError if the cursor of the next page (``place``) was already used or the list is too
         long."""
         if place in self._seen:
-            raise SourceError(f"{self._path}: the server returned a page of the list that was already read")
+            raise SourceError(f"{self._path}: the server returned the same page of the list twice")
         self._seen.add(place)
         if len(self._seen) >= MAX_LIST_PAGES:
             raise SourceError(f"{self._path}: the list has more than {MAX_LIST_PAGES:,} pages")

@@ -18,11 +18,11 @@ PLACES = Shares("archives are being made", 4)
 """Slots for archives in progress. An archive is written to disk first, so that a slow download doesn't hold a
 transaction open."""
 SECONDS = 10
-"""Seconds that a request waits for a slot."""
+"""Number of seconds that a request waits for a slot."""
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)
-"""Date of every entry. It is fixed, so that the same state always has the same bytes."""
+"""Date of every entry. It is fixed, so that the archive of a state always has the same bytes."""
 _PACKED = (
     ".png",
     ".jpg",

@@ -11,7 +11,7 @@ from .store import find_run
 
 
 class RunAccess(InSpace, frozen=True):
-    """Access to an import run, which equals access to the run's space."""
+    """Access to an import run. It is the same as access to the run's space."""
 
     run_id: str
 

@@ -18,11 +18,13 @@ from octavo.core.import_plan import ImportPlan, leading_title, plan_import
 from octavo.core.pages import Page
 from octavo.core.paths import folders_of, made_path, numbered_path
 from octavo.core.problems import Problem
-from octavo.core.space_config import CONFIG_PATH, VARIABLES_PATH, read_config, read_variables
+from octavo.core.space_config import CONFIG_PATH, VARIABLES_PATH, Config, read_config, read_variables
 from octavo.core.summary import (
     Summary,
     SummaryEntry,
+    entry_path,
     is_markdown,
+    read_summary,
     update_summary,
     walk_entries,
     write_summary,
@@ -40,18 +42,23 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class ExportLayout(msgspec.Struct, frozen=True):
-    """Layout of an export: the path of each page's text and of each item, by ID, and the texts of the
-    configuration, by path."""
+    """Layout of an export: the paths of pages and items, by ID, and the text of configuration files, by path."""
 
     paths: dict[str, str]
     texts: dict[str, str]
 
 
 def lay_out(
-    pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
+    pages: list[Page],
+    items: Iterable[Item],
+    read: Callable[[str], str],
+    *,
+    summary: bool = False,
+    partial: bool = False,
 ) -> ExportLayout:
-    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that
-    returns the text for a hash. ``summary``: whether to write a SUMMARY.md if there is none."""
+    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that returns the
+    source with a hash. ``summary``: whether to write a SUMMARY.md if there is none. ``partial``: whether other pages
+    are left out, so that the configuration must not name them."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)
@@ -71,7 +78,38 @@ def lay_out(
     tree = _Tree(pages, paths, {item.id: paths[item.id] for item in assets}, root)
     variables = {item.name: msgspec.json.decode(item.content or "null") for item in kinds.get("variable", [])}
     texts = {path: read(item.content) for path, item in sources.items() if item.content}
-    return ExportLayout(paths, _configuration(texts, read, tree, written, summary_name, variables, summary))
+    if partial and CONFIG_PATH in texts:
+        texts[CONFIG_PATH] = _name_only_written(texts[CONFIG_PATH], written)
+    return ExportLayout(
+        paths, _configuration(texts, read, tree, written, summary_name, variables, summary, partial)
+    )
+
+
+def _name_only_written(text: str, written: set[str]) -> str:
+    """Return a new ``.gitbook.yaml`` that names no files other than those that are written."""
+    config, new = read_config(text), Config()
+
+    def is_written(target: str) -> bool:
+        inside = entry_path(target.partition("#")[0].lstrip("/"))
+        path = f"{config.root}{inside}".strip("/")
+        return inside is not None and not written.isdisjoint((path, f"{path}.md", f"{path}/README.md"))
+
+    redirects = {
+        source: target
+        for source, target in config.redirects.items()
+        if target.lower().startswith(("http://", "https://")) or is_written(target)
+    }
+    readme = config.readme if is_written(config.readme) else new.readme
+    structure = {
+        name: value
+        for name, value, default in (
+            ("readme", readme, new.readme),
+            ("summary", config.summary, new.summary),
+        )
+        if value != default
+    }
+    values = {"root": f"./{config.root}", "structure": structure, "redirects": redirects}
+    return write_yaml({name: value for name, value in values.items() if value})
 
 
 def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
@@ -80,7 +118,10 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
     pages = list_pages(tx, state)
     items = {kind: list_items(tx, state, kind) for kind in ITEM_KINDS}
     layout = lay_out(
-        pages, [item for kind in ITEM_KINDS for item in items[kind]], lambda body: get_body(tx, body)
+        pages,
+        [item for kind in ITEM_KINDS for item in items[kind]],
+        lambda body: get_body(tx, body),
+        partial=bool(state.hidden),
     )
     for page in pages:
         if page.body and page.id in layout.paths:
@@ -96,8 +137,8 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
-    """Return the path of each page's file: its original or specified path, or else one made from its slugs.
-    Pages that have no text and no such path get none. No page overwrites a file that is ``owned``."""
+    """Return the path of each page's file: the original or specified path or, by default, a path derived from the
+    slugs. Pages without text or a path of their own don't get a path. No page overwrites a file in ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -148,9 +189,10 @@ def _configuration(
     summary_name: str,
     variables: Mapping[str, object],
     summary: bool,
+    partial: bool,
 ) -> dict[str, str]:
     """Return SUMMARY.md, vars.yaml, and other configuration files. Each file is left unchanged as long as
-    it is accurate."""
+    it is accurate, except that a ``partial`` SUMMARY.md has only entries."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -167,11 +209,13 @@ def _configuration(
             )
 
         before = plan(original)
-        texts[summary_path] = update_summary(
-            original,
-            tree.entries(before, lambda page: read(page.body) if page.body else ""),
-            lambda text: _pages_of_entries(plan(text)),
-        )
+        entries = tree.entries(before, lambda page: read(page.body) if page.body else "")
+        if partial:
+            texts[summary_path] = write_summary(Summary(title=read_summary(original).title, entries=entries))
+        else:
+            texts[summary_path] = update_summary(
+                original, entries, lambda text: _pages_of_entries(plan(text))
+            )
     elif summary or not all(map(tree.is_defined_by_file, tree.pages)):
         # The tree had no SUMMARY.md, and the files alone no longer determine it.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
@@ -182,8 +226,8 @@ def _configuration(
 
 
 class _Names(msgspec.Struct, frozen=True):
-    """Exported files as a source, for planning an import of them: their names, and the texts that the plan
-    depends on."""
+    """Exported files in the form of a source, for planning an import: their names, and the text that the plan depends
+    on."""
 
     texts: dict[str, str]
     names: set[str]
@@ -207,14 +251,14 @@ class _Tree(msgspec.Struct, frozen=True):
     root: str
 
     def is_defined_by_file(self, page: Page) -> bool:
-        """Return whether a file alone defines the page: the page's own file, or a Markdown file that can't be a
+        """Return whether a file alone defines the page: either the page's own file, or a Markdown file that can't be a
         page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. Entries that don't have their
-        own title don't get one."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. Entries without their own title stay without
+        one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())
@@ -277,7 +321,7 @@ def _pins(plan: ImportPlan) -> dict[str, str | None]:
 
 
 def _pages_of_entries(plan: ImportPlan) -> list[SummaryEntry]:
-    """Return the entries of SUMMARY.md as the pages that they become."""
+    """Return the pages that the entries of SUMMARY.md become."""
     root = plan.config.root
     pins = _pins(plan)
     made: list[SummaryEntry] = []

@@ -1,7 +1,7 @@
 """Import through a public API like Octavo's, from GitBook or from another Octavo server.
 
-Another Octavo server provides a space as its export archive, byte for byte. From other servers, a space is
-assembled page by page, from Markdown if the API provides it, or else from the page's nodes."""
+Another Octavo server provides a space as its export archive, byte for byte. From other servers, a space is assembled
+page by page: from Markdown if the API provides it, and otherwise from the page's nodes."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class HostedApi(Api):
             ending.check(place)
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the spaces that the token can access, at most ``MAX_SPACES``, and whether the list is
-        complete. Raises SourceError if the API can't be read."""
+        """Return at most ``MAX_SPACES`` spaces that the token can access, and whether the list is complete. Raises
+        SourceError if the API can't be read."""
         found: list[FoundSpace] = []
         for organization in self.all("/orgs"):
             title = text_of(organization, "title")
@@ -88,7 +88,7 @@ class HostedApi(Api):
 
 
 def object_of(value: object) -> JsonObject:
-    """Return the object in a response, or an empty object if it contains anything else."""
+    """Return the object in a response, or an empty object if the response isn't an object."""
     return value if isinstance(value, dict) else {}
 
 

@@ -1,8 +1,8 @@
 """Import the files of a source as one revision of a space.
 
-Bodies, bytes, and the index are written first, in small transactions. Nothing refers to them until the last,
-short transaction creates the revision. A process killed at any point leaves either the complete revision or
-none of it."""
+Sources, files, and the index are written first, in small transactions. Nothing refers to them until the last, short
+transaction creates the revision. If a process is killed at any point, the result is either the complete revision or no
+revision."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ from .store import ImportChanges
 
 _BATCH = 100
 OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
-"""Problem codes that are relevant only for sources written for Octavo."""
+"""Problem codes that are relevant only to sources written for Octavo."""
 
 Progress = Callable[[int, int], None]
 
 
 class ImportOutcome(Struct, rename="camel"):
-    """Result of an import. ``pages`` and ``files``: the numbers of pages and files in the source.
-    ``changed``: the number of changes in this revision. ``changes``: the changes to existing content if the
-    source was merged with it."""
+    """Result of an import. ``pages`` and ``files``: the numbers of pages and files in the source. ``changed``: the
+    number of changes in this revision. ``changes``: the changes to existing content, if the source was merged with
+    existing content."""
 
     space: str
     revision: str
@@ -73,15 +73,15 @@ class ImportOutcome(Struct, rename="camel"):
 
 
 class StagedFiles(Struct, frozen=True):
-    """A source that has been read: each page with its front matter and the hash of its text. ``items``: its
-    items, without their final IDs."""
+    """Source that has been read: each page with its front matter and the hash of its text. ``items``: the items,
+    without their final IDs."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """Language that the source specifies, or else the language that its texts are clearly in."""
+    """Language that the source specifies or, by default, the language that its text is clearly in."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
@@ -101,8 +101,8 @@ class StagedFiles(Struct, frozen=True):
         return origins.get(path or "", path or "") or None
 
     def failures(self) -> list[Problem]:
-        """Return the blocks that Octavo's own code failed to read. They are known only after the revision
-        with the texts has been created."""
+        """Return the blocks that Octavo's own code failed to parse. They are known only after the revision has been
+        created."""
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
@@ -120,7 +120,7 @@ class StagedFiles(Struct, frozen=True):
 
 
 class _BodyWriter:
-    """Writer that stores texts in batches, each in its own transaction."""
+    """Writer that stores sources in batches, each in its own transaction."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -196,8 +196,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source, and store its texts and bytes, which nothing refers to yet. ``is_space``: a function
-    that returns whether an ID belongs to a space that pages of the source can link to."""
+    """Read a source, and store its text and files, which nothing refers to yet. ``is_space``: a function that returns
+    whether an ID belongs to a space that pages of the source can link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -311,7 +311,8 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 
 
 Also = Callable[[Transaction, State, list[str]], None]
-"""Callback that writes related rows together with a revision. It gets the page IDs in the source's order."""
+"""Callback that writes related rows together with a revision. Its argument is the page IDs in the order of the
+source."""
 
 
 def imported_from(staged: StagedFiles) -> str | None:
@@ -393,7 +394,7 @@ def _keep_order(
     reads: list[tuple[PageText, PageHead | None, str | None]],
     page_ids: list[str],
 ) -> None:
-    """Remove pages that differ only in rank from the changes, unless the order of siblings really changed."""
+    """From the changes, remove pages whose rank alone is different, unless the order of siblings really changed."""
     siblings: dict[str | None, list[str]] = {}
     for read, _, _ in reads:
         parent = read.planned.parent

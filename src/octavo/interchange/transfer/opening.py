@@ -1,4 +1,4 @@
-"""Open an import source, given by a URL or path that a person entered."""
+"""Open an import source at a URL or path that a person entered."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def open_source(
 
 
 def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: str) -> Source:
-    """Return the files of a tree in an open repository (``dulwich.repo.Repo``). A ``tree_id`` of None means
-    no files. Raises ``SourceError`` if they can't be read."""
+    """Return the files of a tree in an open repository (``dulwich.repo.Repo``). A ``tree_id`` of None means no files.
+    Raises ``SourceError`` if the files can't be read."""
     from .repositories import read_tree
 
     source = SourceFiles(name, keeps_names=True)

@@ -40,9 +40,9 @@ def platform_at(
     wait: Callable[[float], None] | None = time.sleep,
     tick: Callable[[], None] = lambda: None,
 ) -> Platform:
-    """Return the platform at a URL. ``user``: the owner of the token, for platforms that need both.
-    ``wait``: a function that waits before a retry; None if there is no time to retry. ``tick``: the
-    function to call for each response."""
+    """Return the platform at a URL. ``user``: the owner of the token, for platforms that require the owner. ``wait``: a
+    function that waits before a retry; None if there is no time to retry. ``tick``: a function to call for each
+    response."""
     if service == "confluence":
         return Confluence(address, user, token, fetcher, wait, tick)
     if service == "readme":

@@ -1,4 +1,4 @@
-"""Preview an import without importing anything."""
+"""Preview an import without importing any content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octavo.kit.http.schema_names import schema_name
 from .importing import OURS_ALONE
 
 MAX_LISTED_PAGES = 5000
-"""Maximum number of pages that a plan lists. The rest are only counted."""
+"""Maximum number of pages to list in a plan. Additional pages are only counted."""
 
 
 @schema_name("PlannedPage")
@@ -79,8 +79,8 @@ def plan_source(
 def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Plan one source. ``spaces``: the names that links use for the spaces imported together with this
-    one."""
+    """Plan one source. ``spaces``: the names that links use for the spaces that are imported together with this
+    space."""
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PreviewedPage | None] = []

@@ -113,8 +113,8 @@ class ReadMe:
         return sorted((name for name in names if name and "_" not in name), key=lambda name: name != stable)
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the versions of the project, at most ``MAX_SPACES``, and whether the list is complete.
-        Raises SourceError if the API can't be read."""
+        """Return at most ``MAX_SPACES`` versions of the project, and whether the list is complete. Raises SourceError
+        if the API can't be read."""
         name = self.project().name
         versions = self.versions()
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
@@ -128,8 +128,8 @@ class ReadMe:
         return _read_pages(raw, folder)
 
     def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
-        """Return all versions as Octavo files; if there is more than one, each is a part. ``first``: the
-        default version; by default, the one that the project specifies. Raises SourceError if they can't be
+        """Return all versions as Octavo files. If there is more than one version, each is a part. ``first``: the
+        default version; by default, the version that the project specifies. Raises SourceError if the versions can't be
         read."""
         raw = SourceFiles(project.name)
         versions = self.versions()
@@ -299,7 +299,7 @@ class _Version:
             self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog wasn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """Yield the entries of a list that some projects don't have. If it is missing, yield nothing."""
+        """Yield the entries of a list that some projects don't have. If the list is missing, yield nothing."""
         try:
             yield from ask()
         except ResourceMissing:
@@ -397,8 +397,7 @@ def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
 
 
 def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
-    """Return the pages of a category as a tree. They are listed in order, and each of them specifies its
-    parent."""
+    """Return the pages of a category as a tree. The input lists the pages in order, each with its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {
         text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))

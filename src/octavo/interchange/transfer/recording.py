@@ -1,4 +1,4 @@
-"""Complete a run that imported something."""
+"""Complete a run that imported content."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def record(
     problems: Sequence[Problem],
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
-    """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled
-    if the run is already over. ``space``: the access with which to create a change request for conflicts;
-    required only if there are any. ``urls``: the page URLs of a website."""
+    """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled if the run
+    is already over. ``space``: the access for creating a change request for conflicts; required only if there are
+    conflicts. ``urls``: the page URLs of a website."""
     imported = [
         store.ImportedPage(
             page.id,

@@ -1,7 +1,7 @@
 """Imports by `octavo import`: the first import of a source, and later imports of newer states.
 
-Each import is recorded as a run without a user, so that the next import can determine which content this one
-created. A process killed at any point leaves the existing content intact."""
+Each import is recorded as a run without a user, so that the next import can determine which content this import
+created. Killing a process at any point leaves the existing content intact."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def import_source(
     """Import a source into the main version, as one revision. Content from an earlier import is updated from
     the source if no one edited it; otherwise, it is merged. Content that people added is kept.
 
-    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
-    source. ``state_of``: a function that returns an identifier for the state of the source, if known
-    (``known_space``). Raises BadRequest if both sides changed the same content and the organization has no
-    administrator to resolve the conflict."""
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the source.
+    ``state_of``: a function that returns an identifier for the state of the source, if it is known (``known_space``).
+    Raises BadRequest if both sides changed the same content and the organization has no administrator to resolve the
+    conflict."""
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
         state = main_state(tx, space_id)
@@ -108,8 +108,7 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Record that a source is being imported into a space, so that an interrupted import can continue
-    there."""
+    """Record that a source is being imported into a space, so that an interrupted import can continue in this space."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 
@@ -212,8 +211,8 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return the content that an earlier import of this source created. This is the import from the
-        same location, or an import that has at least half of its files in common with the source."""
+        """Return the content that an earlier import of this source created. An import counts as earlier if it is from
+        the same location, or if it has at least half of its files in common with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -233,8 +232,8 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return the content that the command's last import created, if it predates the runs that record
-        imports. The revision of such an import has no author, and its content is identical to the source."""
+        """Return the content that the command's last import created, if that import was made before imports were
+        recorded as runs. The revision of such an import has no author, and its content is identical to the source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)

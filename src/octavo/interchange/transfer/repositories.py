@@ -1,4 +1,4 @@
-"""Git repositories as import sources: local ones, and remote ones over HTTP and HTTPS."""
+"""Git repositories as import sources: local repositories, and remote repositories over HTTP and HTTPS."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _object(repository: Repo, oid: bytes) -> Any:
 
 
 def read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
-    """Add the files of a tree to a source. Raises ``SourceError`` if they can't be read."""
+    """Add the files of a tree to a source. Raises ``SourceError`` if the files can't be read."""
     try:
         _read_tree(source, repository, root)
     except KeyError:

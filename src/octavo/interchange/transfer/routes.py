@@ -52,8 +52,8 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
         run = starting.start(tx, call.context.sealer, org, wanted)
-    call.response_headers["location"] = run_location(call, run)
-    return present_run(call, run)
+        call.response_headers["location"] = run_location(call, run)
+        return present_run(call, tx, run)
 
 
 @operation(
@@ -65,8 +65,8 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
-    """List the spaces that a token can access through another server's API, to choose which ones to import.
-    Nothing is stored."""
+    """List the spaces that a token can access through another server's API, so that you can choose the spaces to
+    import. Nothing is stored."""
     login = ApiLogin(body.token, or_none(body.user))
     found, problem = starting.check_api(call.settings, body.service, body.url, login)
     return ImportSourceCheck(found, problem or UNSET)
@@ -77,7 +77,7 @@ def cancel_import(call: Call, run: RunAccess) -> ImportRun:
     """Cancel a pending or running import. None of the imported content is added to the space. Returns 400
     if the import has completed or failed."""
     with call.db.write() as tx:
-        return present_run(call, starting.cancel(tx, run.run_id))
+        return present_run(call, tx, starting.cancel(tx, run.run_id))
 
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW)
@@ -94,14 +94,14 @@ def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[
             change_request=query.change_request,
             status=query.status,
         )
-        return present_slice(found, lambda run: present_run(call, run))
+        return present_slice(found, lambda run: present_run(call, tx, run))
 
 
 @operation("getImportRun", "GET", _RUN, needs=Can.EDIT, errors=(404,))
 def get_import(call: Call, run: RunAccess) -> ImportRun:
     """Get an import run: its progress, its results, and its problems."""
     with call.db.read() as tx:
-        return present_run(call, store.get_run(tx, run.run_id))
+        return present_run(call, tx, store.get_run(tx, run.run_id))
 
 
 @operation(

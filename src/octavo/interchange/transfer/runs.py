@@ -1,8 +1,8 @@
 """The job of an import run: gather, convert, and store the content, then create one revision and end the run
 in the same transaction.
 
-A process killed at any point leaves only texts and bytes that nothing refers to, and the next attempt starts over.
-A run can be canceled until the transaction that creates the revision.
+Killing a process at any point leaves only data that nothing refers to, and the next attempt starts over. A run can be
+canceled until the transaction that creates the revision begins.
 """
 
 from __future__ import annotations
@@ -59,11 +59,10 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
-"""Maximum number of seconds per attempt. At most half of that time is used for reading a website."""
+"""Maximum number of seconds per attempt. Reading a website takes at most half of that time."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Codes of problems that are irrelevant for import runs, because pages under other pages don't need a home
-page."""
+"""Codes of problems that are irrelevant to import runs, because pages under other pages don't need a home page."""
 
 
 class ProgressReporter:

@@ -1,5 +1,5 @@
-"""Detect the language of a source: the one that it specifies, or else the one that a sample of its text is
-clearly in."""
+"""Detect the language of a source: the language that it specifies or, by default, the language that a sample of its
+text is clearly in."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Sample:
             self._size += len(words)
 
     def language(self) -> str | None:
-        """Return the specified language, or else the one that the entire sample is clearly in; None if spaces
-        don't support it."""
+        """Return the specified language or, by default, the language that the entire sample is clearly in; None if
+        spaces don't support it."""
         if self._stated:
             return space_language(self._stated)
         found = find_language(" ".join(self._said))

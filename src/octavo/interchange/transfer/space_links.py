@@ -65,8 +65,8 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Guess the spaces that IDs in links refer to. For each ID that isn't ``known``, return the name of the
-    source that has all the pages that links with this ID point to, if exactly one source does."""
+    """Guess the spaces that IDs in links refer to. For each ID that isn't ``known``, return the name of the source that
+    contains all pages that links with this ID point to, if there is exactly one such source."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

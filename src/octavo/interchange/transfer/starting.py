@@ -42,9 +42,9 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Ask an API for the spaces that can be imported, without retries and for at most half a minute in
-    total. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching
-    the URL isn't allowed."""
+    """Request the list of spaces that can be imported from an API, without retries and for at most half a minute in
+    total. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching the URL isn't
+    allowed."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:

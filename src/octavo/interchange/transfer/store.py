@@ -63,10 +63,10 @@ class ImportRunRow(Struct, frozen=True):
 
 
 class ImportChanges(Struct, rename="camel"):
-    """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``:
-    the number of updated pages and files that also contain people's edits. ``kept``: the number of places
-    where people's edits were kept although the source also changed; see ``problems``. ``changeRequest``:
-    the change request with both versions, in which you can resolve the conflicts."""
+    """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``: the number
+    of updated pages and files that also contain people's edits. ``kept``: the number of people's edits that were kept
+    although the source also changed; see ``problems``. ``changeRequest``: the change request with both versions, in
+    which you can resolve the conflicts."""
 
     created: int = 0
     updated: int = 0
@@ -109,8 +109,8 @@ class ImportedVariants(Struct):
 
 
 class ImportedContent(Struct, omit_defaults=True):
-    """Page or item as a run created it, without its text or bytes. ``slug``: the slug of a page in the source,
-    which may differ from the slug in the space."""
+    """Original version of a page or item that a run created, without its text or bytes. ``slug``: the slug of a page in
+    the source, which may be different from the slug in the space."""
 
     page: Page | None = None
     item: Item | None = None
@@ -118,7 +118,7 @@ class ImportedContent(Struct, omit_defaults=True):
 
 
 class PartRow(Struct, frozen=True):
-    """Page or item as a run created it, to compare it with the next state of the source."""
+    """Original version of a page or item that a run created, for comparison with the next state of the source."""
 
     part_id: str
     written: ImportedContent
@@ -220,14 +220,14 @@ _SECRET = sealed_column("import_runs", "secret", "id")
 
 
 def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
-    """Store the token and the user of a run until it is over. They don't belong to any space."""
+    """Store the token and the user of a run until the run is over. They don't belong to any space."""
     sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
     tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
 
 
 def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
-    """Return the user and the token of a run. The token is empty if the run is over. Raises Unavailable if
-    the key that encrypted it is missing."""
+    """Return the user and the token of a run. The token is empty if the run is over. Raises Unavailable if the key that
+    the token was encrypted with is missing."""
     row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
     user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
     return user or None, token

@@ -1,4 +1,4 @@
-"""Requested imports and their targets."""
+"""Types for requested imports and their targets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FileSource(Struct, tag="file"):
 
 
 class KeptApiSource(Struct, tag="api"):
-    """Space on another platform to read through its API, as stored with its run: without the token and its
+    """Space on another platform to read through its API, in the form stored with its run, without the token and its
     user."""
 
     url: str
@@ -61,7 +61,7 @@ KeptSource = WebsiteSource | FileSource | KeptApiSource
 
 
 class ApiLogin(Struct, frozen=True):
-    """Credentials for an API. ``user``: the owner of the token, for APIs that need both."""
+    """Credentials for an API. ``user``: the owner of the token, for APIs that require the owner."""
 
     token: str
     user: str | None

@@ -36,12 +36,12 @@ from .matching import longest_in_order, match_pages, ranks_of
 from .store import ImportChanges, ImportedContent, ImportRunRow, PartRow
 
 SHOWN = 120
-"""Maximum number of characters in a text to show in a problem."""
+"""Maximum number of characters in a string to show in a problem."""
 
 
 class Base(Struct, frozen=True):
-    """Results of an earlier run, without later edits. ``run``: the run; None for an import by the command
-    from before its runs were recorded. ``slugs``: the slugs of the pages in the source."""
+    """Results of an earlier run, without later edits. ``run``: the run; None for an import by the command that was made
+    before runs were recorded. ``slugs``: the slugs of the pages in the source."""
 
     run: ImportRunRow | None
     pages: dict[str, Page]
@@ -59,9 +59,9 @@ class Base(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True):
-    """Content of a revision for a state of a source. ``pages``: the pages in the order of the source.
-    ``parts``: the state of the source, for the next run. ``conflicts``: the conflicts with main content
-    that people edited. ``changes``: the counts of changes; None if everything was added."""
+    """Content of a revision for a state of a source. ``pages``: the pages in the order of the source. ``parts``: the
+    state of the source, for the next run. ``conflicts``: the conflicts with main content that people edited.
+    ``changes``: the counts of changes; None if all content was added."""
 
     edited: EditedContent
     pages: list[Page]
@@ -132,7 +132,7 @@ def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None
 
 
 def base_of_state(tx: Transaction, state: State) -> Base:
-    """Return the results of an import, if only the resulting state of the space is known."""
+    """Return the results of an import of which only the resulting state of the space is known."""
     pages = {page.id: page for page in list_pages(tx, state)}
     items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
     return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
@@ -173,9 +173,8 @@ def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
 
 
 def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
-    """Return the update to a state of the space. ``in_change``: whether the state belongs to a change
-    request, where conflicts stay open. Raises SourceError if it no longer contains anything from the earlier
-    run."""
+    """Return the update to a state of the space. ``in_change``: whether the state belongs to a change request, where
+    conflicts stay open. Raises SourceError if the space no longer contains any content from the earlier run."""
     pages, items, slugs = _newer(tx, base, state, staged)
     theirs_pages = {page.id: page for page in pages}
     theirs_items = {item.id: item for item in items}
@@ -230,8 +229,8 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
 def _newer(
     tx: Transaction, base: Base, state: State, staged: StagedFiles
 ) -> tuple[list[Page], list[Item], list[str]]:
-    """Return the pages and items of the newer state as the earlier run would have created them, and the
-    pages' slugs in the source."""
+    """Return the pages and items of the newer state in the form that the earlier run would have created, and the pages'
+    slugs in the source."""
     folder, moment = base.folder, now()
     old = {
         page.id: replace(

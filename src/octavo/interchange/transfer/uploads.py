@@ -17,7 +17,7 @@ from octavo.interchange.readers.types import Tick
 from octavo.kit.files import FileStore
 
 MAX_PARTS = 100
-"""Maximum number of archives inside an archive to read as one source. They stay open while they are read."""
+"""Maximum number of archives inside an archive to read as one source. These archives stay open while they are read."""
 
 
 def gather_uploads(

@@ -1,7 +1,7 @@
-"""Import a website as a Markdown source: a crawl within one origin and under one URL.
+"""Import a website as a Markdown source by crawling one origin under one URL.
 
-Pages are fetched one at a time through ``kit.net.fetch``, if ``robots.txt`` allows it, and within limits on
-number, bytes, and time. Reaching a limit is reported as a problem, not an error."""
+Pages are fetched one at a time through ``kit.net.fetch`` if ``robots.txt`` allows it, and within limits on their
+number, on bytes, and on time. Reaching a limit is reported as a problem, not an error."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Crawled(Struct, frozen=True):
 def crawl(
     start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits | None = None
 ) -> Crawled:
-    """Crawl a website. Raises SourceError if its URL can't be read at all."""
+    """Crawl a website. Raises SourceError if its URL can't be read."""
     return _Crawl(start, fetcher, folder, tick, limits or CrawlLimits()).run()
 
 
@@ -138,8 +138,8 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin and the scope to the origin and the folder of the URL that the first URL
-        redirected to."""
+        """Set the origin and the scope to the origin and the folder of the URL that the first page was redirected
+        to."""
         parts = read_address(url)
         if parts is None:
             raise SourceError("the URL isn't valid. Enter an http or https URL.")
@@ -409,8 +409,8 @@ class _Crawl:
         return asset
 
     def _write_summary(self) -> None:
-        """Write the pages in the order in which the site links to them, each page under the page whose URL
-        its own URL extends."""
+        """Write the pages in the order in which the site links to them. Each page is under the page whose URL is a
+        prefix of its own URL."""
         top: list[SummaryEntry] = []
         entries: dict[tuple[str, ...], SummaryEntry] = {}
 

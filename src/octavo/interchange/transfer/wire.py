@@ -7,7 +7,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.content.changes.store import find_state
+from octavo.content.revisions.restrictions import seen_by_recipient
+from octavo.core.problems import Problem
 from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Recipient
@@ -74,8 +78,8 @@ class CheckImportSource(Struct):
 
 
 class ImportSourceCheck(Struct):
-    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``:
-    the reason why the list is incomplete."""
+    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``: the reason
+    the list is incomplete."""
 
     spaces: list[FoundSpace]
     problem: str | UnsetType = UNSET
@@ -94,12 +98,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``,
-    without importing anything. ``update``: a completed run in this space that imported an older state of
-    the source. Unedited content is updated from the source, all other content is merged, and people's edits
-    are kept. ``variants``: whether to import all versions and languages of the source. The default variant
-    is imported into the target, and each of the others into its own space; the spaces become variants of
-    one site."""
+    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``, without
+    importing any content. ``update``: a completed run in this space that imported an older state of the source.
+    Unedited content is updated from the source, all other content is merged, and people's edits are kept. ``variants``:
+    whether to import all versions and languages of the source. The default variant is imported into the target, and
+    each of the other variants into its own space. The spaces become variants of one site."""
 
     source: Source
     target: ImportTarget
@@ -109,7 +112,7 @@ class StartImport(Struct):
 
 
 class Progress(Struct):
-    """Progress of a run. ``total``: the number known so far; 0 at first."""
+    """Progress of a run. ``total``: the number of items known so far; 0 at first."""
 
     done: int
     total: int
@@ -120,12 +123,11 @@ class ImportRunUrls(Struct):
 
 
 class ImportRun(Struct, rename="camel", kw_only=True):
-    """Import run. ``reason``: the reason why it failed. ``problems``: the content that wasn't understood or
-    was skipped. ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of
-    a preview. ``updates``: the first run of the source, if this run imports a newer state of it. ``changes``:
-    the changes that the update caused. ``createdBy``: the author; omitted for command-line imports.
-    ``variants``: all imported versions and languages with their spaces. ``site``: the site that shows
-    them."""
+    """Import run. ``reason``: the reason it failed. ``problems``: content that was skipped or that couldn't be read.
+    ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of a preview.
+    ``updates``: the first run of the source, if this run imports a newer state of the source. ``changes``: the changes
+    that the update caused. ``createdBy``: the author; omitted for command-line imports. ``variants``: all imported
+    versions and languages with their spaces. ``site``: the site that shows them."""
 
     id: str
     status: Status
@@ -176,18 +178,33 @@ def run_location(to: Recipient, run: ImportRunRow) -> str:
     return to.url(f"/org/{run.organization_id}/imports/{run.id}")
 
 
-def present_run(to: Recipient, run: ImportRunRow) -> ImportRun:
+def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
+    """Present a run without pages that the recipient can't see, and without problems in their files."""
+    hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
+    pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
+    problems = Raw(run.problems.encode())
+    if unseen := [page.path for page in pages if page.id in hidden and page.path]:
+        shown = [
+            problem
+            for problem in msgspec.json.decode(run.problems, type=list[Problem])
+            if not any(path in problem.path or path in problem.message for path in unseen)
+        ]
+        problems = Raw(msgspec.json.encode(shown))
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )
     return ImportRun(
         id=run.id,
         status=run.status,  # type: ignore[arg-type]
-        pages=msgspec.json.decode(run.pages, type=list[ImportedPage]),
+        pages=[page for page in pages if page.id not in hidden],
         source=Raw(run.source.encode()),
-        target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
+        target=ImportTarget(
+            run.space_id,
+            run.change_id or UNSET,
+            run.page_id if run.page_id and run.page_id not in hidden else UNSET,
+        ),
         progress=Progress(run.done, run.total),
-        problems=Raw(run.problems.encode()),
+        problems=problems,
         created_by=run.user_id or UNSET,
         created_at=iso(run.created_at),
         urls=ImportRunUrls(run_location(to, run)),

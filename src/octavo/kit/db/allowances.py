@@ -1,5 +1,5 @@
-"""Limits on how often an action is allowed within a period of time, counted in the database so that the limit applies
-across all processes."""
+"""Limits on how often an action is allowed within a period of time. The counters are in the database, so that limits
+apply across all processes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
 def spend(tx: Transaction, what: str, who: str, allowed: int, message: str, number: int = 1) -> None:
     """Count ``number`` uses against a daily limit of ``allowed``. Days start at midnight UTC.
 
-    Raises TooManyRequests with the message if the limit is exceeded; the transaction, including the count, is
-    then rolled back.
+    Raises TooManyRequests with the message if the limit is exceeded. The transaction, including the count, is then
+    rolled back.
     """
     if count_more(tx, key_of("day", what, who), DAY, number) > allowed:
         left = max(1, (DAY - now() % DAY) // 1000)

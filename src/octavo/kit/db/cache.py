@@ -1,5 +1,5 @@
-"""Caches of one process with a common memory limit. Caches of immutable values are limited by bytes; all
-others are also valid only until the database's next generation. Values that are no longer read are dropped."""
+"""Caches of one process with a common memory limit. Values in caches for immutable data are valid indefinitely; all
+other values are valid only until the database's next generation. Values that are no longer read are dropped."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Divisor for the part of the memory that is freed when it is full. This part is larger than one value
-needs, so that memory doesn't have to be freed again for each value."""
+"""Divisor for the part of the memory that is freed when the memory is full. This part is larger than a single value, so
+that memory doesn't have to be freed again for each value."""
 
 _UNREAD_SECONDS = 60.0
-"""Seconds after which a value that wasn't read is dropped."""
+"""Number of seconds after which an unread value is dropped."""
 _TRIMMED = 4 << 20
-"""Number of bytes to drop before free memory is returned to the system, which takes some milliseconds."""
+"""Number of bytes to drop before free memory is returned to the system. Returning it takes some milliseconds."""
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-"""Function of glibc that returns free memory to the system; other systems do that by themselves."""
+"""Function of glibc that returns free memory to the system. Other systems do that automatically."""
 
 
 class Share:
-    """Weight of a cache relative to others when memory is scarce. It is thread-safe, except that a hit may
-    not be counted."""
+    """Weight of a cache relative to other caches when memory is scarce. This is thread-safe, except that a hit may not
+    be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 
@@ -48,7 +48,7 @@ def share(name: str, weight: int) -> Share:
     """Declare the share of a cache, once for all applications of the process. Raises ValueError if the name
     is already in use."""
     if name in _shares:
-        raise ValueError(f"two caches are called {name}")
+        raise ValueError(f"two caches have the name {name}")
     return _shares.setdefault(name, Share(name, weight))
 
 
@@ -64,9 +64,8 @@ class Use(NamedTuple):
 class Memory:
     """Total memory that caches can use, in bytes.
 
-    Each cache can use any free memory; if none is free, the cache that exceeds its share the most drops its
-    oldest values. ``entry``: the number of bytes that a value's key and entry take in addition to the
-    value.
+    Each cache can use any free memory. If none is free, the cache that exceeds its share the most drops its oldest
+    values. ``entry``: the number of bytes for the key and the entry of a value, in addition to the value itself.
     """
 
     def __init__(self, limit: int, entry: int = 0) -> None:
@@ -79,8 +78,8 @@ class Memory:
 
     @property
     def largest(self) -> int:
-        """Return the maximum size of one value in bytes. A larger value would leave too little memory for
-        everything else."""
+        """Return the maximum size of one value in bytes. A larger value would leave too little memory for other
+        values."""
         return self.limit // 2
 
     def join(self, cache: ByteCache[object]) -> None:
@@ -88,8 +87,8 @@ class Memory:
             self._caches.add(cache)
 
     def take(self, more: int) -> None:
-        """Record that a cache uses ``more`` bytes (negative if it uses fewer), and drop old values if the limit is
-        exceeded. Call this without holding the cache's lock."""
+        """Record that a cache uses ``more`` additional bytes (negative if it uses fewer), and drop old values if the
+        limit is exceeded. Call this without holding the cache's lock."""
         with self._lock:
             self._taken += more
             if self._taken <= self.limit:
@@ -113,7 +112,7 @@ class Memory:
             excess -= freed
 
     def drop_unread(self) -> None:
-        """Drop the values that weren't read for a minute, and return memory to the system. This is called
+        """Drop the values that haven't been read for a minute, and return memory to the system. This is called
         periodically."""
         until = time.monotonic() - _UNREAD_SECONDS
         with self._lock:
@@ -145,7 +144,7 @@ class ByteCache(Generic[T]):
     """Cache of values with their sizes in bytes. It drops the least recently used values first. It is
     thread-safe.
 
-    It is for immutable values (keyed by a content hash or a revision), so nothing is ever invalidated.
+    It is for immutable values (keyed by a content hash or a revision), so values are never invalidated.
     """
 
     def __init__(self, share: Share, memory: Memory = MEMORY) -> None:
@@ -154,7 +153,7 @@ class ByteCache(Generic[T]):
         self._memory = memory
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, tuple[T, int, float]] = OrderedDict()
-        """Values with their sizes and the times at which they were last read, the most recent at the end."""
+        """Values with their sizes and the times at which they were last read, most recent last."""
         memory.join(self)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -173,7 +172,7 @@ class ByteCache(Generic[T]):
             return value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value. ``size``: the caller's estimate; a value that would take up half of all memory
+        """Store a value. ``size``: the caller's estimate of its size. A value that would take up half of all memory
         isn't stored."""
         size += self._memory.entry
         with self._lock:
@@ -218,11 +217,11 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database. Each is valid until the next commit by any process, and is
-    then checked again.
+    """Cache of values read from the database. Each value is valid until the next commit by any process, and is then
+    checked again.
 
-    ``cost``: the function that returns the size of a value in bytes, or None for a value that isn't cached.
-    Never use the cache inside a write transaction, because data that it reads may still be rolled back.
+    ``cost``: a function that returns the size of a value in bytes, or None for a value that isn't cached. Never use the
+    cache inside a write transaction, because data that it reads may still be rolled back.
     """
 
     def __init__(
@@ -238,11 +237,9 @@ class FreshCache(Generic[T]):
         """Values with the generation for which they are valid."""
 
     def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
-        """Return the cached value, or the result of ``make()``, which reads the database. None is a valid
-        value.
+        """Return the cached value, or the result of ``make()``, which reads the database. None can also be a value.
 
-        ``is_good``: the function that returns whether ``make()`` would return the same value as before the last
-        commit.
+        ``is_good``: a function that returns whether ``make()`` would return the same value as before the last commit.
         """
         generation = self._database.generation()
         if generation is None:
@@ -261,8 +258,8 @@ class FreshCache(Generic[T]):
         return value
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
-        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``; return None if
-        only ``make`` can determine the value."""
+        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``. Return None if only ``make``
+        can determine the value."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None
@@ -274,7 +271,7 @@ class FreshCache(Generic[T]):
         return kept[1]
 
     def find(self, key: Hashable, generation: int | None) -> T | None:
-        """Return the cached value, or None. ``generation``: the database's current generation, which a caller
-        with several keys looks up only once."""
+        """Return the cached value, or None. ``generation``: the database's current generation, so that a caller with
+        several keys can look it up only once."""
         kept = self._values.get(key)
         return kept[1] if kept is not None and kept[0] == generation else None

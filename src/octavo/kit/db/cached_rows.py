@@ -1,4 +1,4 @@
-"""Cached rows of reads from a database in another process, valid until the next commit."""
+"""Cached rows of reads from a database in another process. They are valid until the next commit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .database import Row
 
 _ROWS = share("rows", 16)
 _MAX_BYTES = 128 * 1024
-"""Maximum size in bytes of one statement's rows; larger results aren't cached."""
+"""Maximum size in bytes of one statement's rows. Larger results aren't cached."""
 _BYTES_PER_ENTRY = 400
-"""Number of bytes that an entry takes in addition to its rows and parameters."""
+"""Number of bytes for an entry in addition to its rows and parameters."""
 _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
 """Types of immutable values."""
 
@@ -52,4 +52,4 @@ class CachedRows:
 
 
 NOTHING: Final = CachedRows(-1, "")
-"""Cache that doesn't belong to any generation and always stays empty."""
+"""Cache that doesn't belong to any generation, and always stays empty."""

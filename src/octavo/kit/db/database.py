@@ -1,7 +1,7 @@
 """Transactions on SQLite and PostgreSQL. They are started only with ``db.read()`` and ``db.write()``.
 
-SQL is written once, with ``:name`` parameters; list parameters, written as ``IN :ids``, are expanded. Rows
-are returned as tuples. All differences between the engines are in this file, except for search.
+SQL is written only once for both engines, with ``:name`` parameters. List parameters, written as ``IN :ids``, are
+expanded. Rows are returned as tuples. All differences between the engines are in this file, except those for search.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SPREAD = re.compile(r"\bIN :(\w+)")
 log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
-"""Number of seconds that a write waits for its turn before it fails and the caller has to try again."""
+"""Number of seconds that a write waits for its turn before it fails, so that the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
 """Number of seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for
 a thread, because other requests would have to wait for it."""
@@ -54,7 +54,7 @@ waiting for threads of this process."""
 _THREADS = 1000
 """Number greater than the number of threads of any process."""
 _LATELY = 0.001
-"""Number of seconds that the counter of other processes' commits can be reused."""
+"""Number of seconds for which the counter of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
 """Time limit in seconds for one statement of a request, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
@@ -62,9 +62,9 @@ _waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
 
 
 class statements_within:  # noqa: N801
-    """Context manager that limits the duration of each statement in the block's transactions, because a
-    client is waiting. ``waited``: the seconds already spent waiting, which are subtracted from the time to
-    wait for a turn to write."""
+    """Context manager that limits the duration of each statement in the transactions of its block, because a client is
+    waiting. ``waited``: the seconds already spent waiting, which are subtracted from the time to wait for a turn to
+    write."""
 
     # Each request enters one of these. Entering an instance takes a third of the time of a generator function.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
@@ -95,8 +95,7 @@ def statement_seconds() -> float | None:
 
 
 def unreachable_error(error: Exception) -> TemporarilyUnavailable:
-    """Return the error for callers if the engine fails for a reason unrelated to the statement. The reason
-    is logged."""
+    """Return the error to raise if the engine fails for a reason unrelated to the statement. The reason is logged."""
     log.error("database: %s", error)
     return TemporarilyUnavailable("The database can't be reached right now. Try again in a moment.")
 
@@ -106,8 +105,7 @@ _full_until = [0.0]
 
 
 def disk_full_error(error: Exception) -> DiskFull:
-    """Return the error for callers if there is no disk space for the data being written. The reason is
-    logged."""
+    """Return the error to raise if there is no disk space for the data to be written. The reason is logged."""
     log.error("database: %s", error)
     _full_until[0] = time.monotonic() + _FULL_SECONDS
     return DiskFull()
@@ -119,29 +117,28 @@ def was_full_recently() -> bool:
 
 
 def taking_turns(name: str, size: int) -> Shares:
-    """Return the slots that the threads of a process share to read or write a database. A quarter of them
-    is reserved for organizations that don't hold any. Requests are never rejected because of waiting
-    threads, because the number of threads is limited."""
+    """Return the slots that the threads of a process share to read or write a database. A quarter of the slots are
+    reserved for organizations that don't hold any. There is no limit on waiting threads, because the number of threads
+    is limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
 
 
 def no_turn_error() -> TemporarilyUnavailable:
-    """Return the error for a write that waited too long for its turn because of other writes."""
+    """Return the error to raise if a write waited too long for its turn because of other writes."""
     return TemporarilyUnavailable(
         "Too many changes are being written right now. Nothing was changed. Try again in a moment."
     )
 
 
 class RetryTransaction(Exception):
-    """Raised if a transaction conflicts with another one (a deadlock or a serialization failure). It must
-    be run again."""
+    """Raised if a transaction conflicts with another transaction (a deadlock or a serialization failure) and must be
+    run again."""
 
 
 class StaleCachedRead(Exception):
-    """Raised if a read can't continue with cached rows. The code that started the read has to start another
-    one."""
+    """Raised if a read can't continue with cached rows. The code that started the read must start a new read."""
 
 
 class LockTimeout(Exception):
@@ -149,12 +146,13 @@ class LockTimeout(Exception):
 
 
 def json_list(values: Iterable[str | int]) -> str:
-    """Return values as the JSON list that ``Transaction.given`` and ``Transaction.among`` expect as a parameter."""
+    """Return values in the form that ``Transaction.given`` and ``Transaction.among`` expect as a parameter: a JSON
+    list."""
     return msgspec.json.encode(list(values)).decode()
 
 
 class Cursor(Protocol):
-    """Common part of both drivers' cursors."""
+    """Common interface of both drivers' cursors."""
 
     @property
     def rowcount(self) -> int: ...
@@ -182,7 +180,7 @@ class Transaction:
 
     @cached_property
     def id(self) -> str:
-        """Return an ID of this transaction, which audit events that it records have in common."""
+        """Return an ID of this transaction. All audit events that the transaction records have this ID."""
         return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
@@ -205,7 +203,7 @@ class Transaction:
         return self._execute(*_spread(sql, parameters)).rowcount
 
     def insert(self, table: str, /, **row: object) -> None:
-        """Insert a row. Columns that aren't given get their defaults."""
+        """Insert a row. Columns without a value get their defaults."""
         self._execute(_insertion(table, tuple(row)), row)
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
@@ -216,8 +214,8 @@ class Transaction:
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
-        """Run ``effect`` once the transaction has been committed. Use this only to wake threads or to
-        update caches of this process."""
+        """Run ``effect`` after the transaction has been committed. Use this only to wake threads or to update caches of
+        this process."""
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
@@ -235,9 +233,8 @@ class Transaction:
         return f"(SELECT {', '.join(picked)} FROM {source})"
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
-        """Return SQL to follow a column that must be one of the values in the parameter ``name``
-        (``json_list``). The statement stays the same for any number of values, and the index is read in one
-        pass."""
+        """Return SQL that, placed after a column, requires one of the values in the parameter ``name`` (``json_list``).
+        The statement is the same for any number of values, and the index is read in one pass."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
         values = (
@@ -247,7 +244,7 @@ class Transaction:
 
     @property
     def for_update(self) -> str:
-        """Return SQL for a row lock, to append to a SELECT. On SQLite, it is empty, because the whole
+        """Return SQL for a row lock, which is appended to a SELECT. On SQLite, it is empty, because the whole
         transaction already holds the lock."""
         return " FOR UPDATE" if self.engine == "postgresql" else ""
 
@@ -289,7 +286,7 @@ class Database:
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
-    """Exceptions of the engine for a row that it can't store, or that violates a rule of the schema."""
+    """Exceptions that the engine raises for a row that it can't store or that violates a rule of the schema."""
 
     def __init__(self) -> None:
         self.caches: dict[Any, Any] = {}
@@ -297,35 +294,34 @@ class Database:
 
     @property
     def replica_reads(self) -> dict[str, int]:
-        """Return the number of reads by outcome: answered by the replica, too recent for it, or made while
-        it was unreachable. The result is empty if there is no replica."""
+        """Return the number of reads by outcome: answered by the replica, too recent for the replica, or made while the
+        replica was unreachable. The result is empty if there is no replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return the reason why the replica doesn't answer reads, after waiting up to ``seconds`` for it to
-        catch up with the server. Return an empty string if the replica answers reads, and None if there is
-        no replica."""
+        """Return the reason the replica doesn't answer reads, after waiting up to ``seconds`` for it to catch up with
+        the server. Return an empty string if the replica answers reads, and None if there is no replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """Start a read transaction with one snapshot. Inside another read by the same thread, it joins that
+        """Start a read transaction with one snapshot. Inside another read by the same thread, this joins the outer
         read."""
         raise NotImplementedError
 
     def read_cached(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that can use a replica, or rows from earlier reads, which are cached until the next
-        commit. It still has one snapshot.
+        """Start a read that can use a replica, or rows from earlier reads, which are cached until the next commit. The
+        read still has only one snapshot.
 
-        Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a
-        different snapshot than those that it has already returned. ``begins``: whether it can start a
-        transaction if rows aren't cached; if not, it raises StaleCachedRead in that case, too.
+        Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a different
+        snapshot than those that it has already returned. ``begins``: whether the read can start a transaction if rows
+        aren't cached; otherwise, it raises StaleCachedRead in that case, too.
         """
         return self.read()
 
     def write(self) -> AbstractContextManager[Transaction]:
         """Start a write transaction, which commits at the end of the block and rolls back on any exception.
 
-        Raises RetryTransaction if the engine requests another run.
+        Raises RetryTransaction if the transaction must be run again.
         """
         raise NotImplementedError
 
@@ -333,23 +329,23 @@ class Database:
         """Return a number that increases with each commit by any process; None if it can't be determined
         right now.
 
-        All threads see the same numbers. Inside an open read, it is the number that its snapshot started with, so
-        values computed there can be cached under it.
+        All threads see the same numbers. Inside an open read, this is the number at the start of its snapshot, so
+        values computed from the read can be cached under this number.
         """
         raise NotImplementedError
 
     def recent_generation(self) -> int | None:
-        """Return a value of ``generation`` that is at most a millisecond old and no older than this
-        process's last commit. This is for responses that take less time than looking up the generation."""
+        """Return a value of ``generation`` that is at most a millisecond old and no older than this process's last
+        commit. Use this for responses that take less time than looking up the generation."""
         return self.generation()
 
     def is_damaged(self) -> bool:
-        """Return whether the engine has found that the database is damaged. After that, nothing is written."""
+        """Return whether the engine has detected that the database is damaged. After that, nothing is written."""
         return False
 
     def find_damage(self) -> list[str]:
-        """Return the damage that the engine finds in its own structures, with one line for each problem.
-        This reads the whole database."""
+        """Return the problems that the engine finds in its own structures, one per line. This reads the whole
+        database."""
         return []
 
     def migration(self) -> AbstractContextManager[Transaction]:
@@ -390,8 +386,8 @@ def _is_busy(error: BaseException | None) -> bool:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether the engine reports that the database is damaged. Damage of a word index alone doesn't
-    count, because it can be rebuilt."""
+    """Return whether the engine reports that the database is damaged. Damage that affects only a word index doesn't
+    count, because the index can be rebuilt."""
     code = getattr(error, "sqlite_errorcode", 0)
     if code & 0xFF in _DAMAGE:
         return code != sqlite3.SQLITE_CORRUPT_VTAB
@@ -426,12 +422,12 @@ class _SqliteTransaction(Transaction):
 
 
 class _Connection(sqlite3.Connection):
-    """Connection that can be weakly referenced, so that it is closed when the thread that opened it ends."""
+    """Connection that supports weak references, so that it is closed when the thread that opened it ends."""
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
-    """Read transaction of this thread. A request enters several of these, and entering an instance takes a
-    third of the time that a generator function would."""
+    """Read transaction of this thread. This is a class because a request enters several of these, and entering an
+    instance takes a third of the time of a generator function."""
 
     __slots__ = ("_database",)
 
@@ -468,8 +464,8 @@ class SqliteDatabase(Database):
         self._local = threading.local()
         self._damaged = False
         self._mark = Path(path + "-damaged")
-        """Path of the file that tells other processes, and this server after a restart, that the database
-        is damaged."""
+        """Path of the marker file for a damaged database. Other processes, and this server after a restart, check
+        it."""
         self._turns = taking_turns("changes are being written", 1)
         self._of_processes = ProcessTurns(path)
         self._writing: int | None = None
@@ -484,7 +480,7 @@ class SqliteDatabase(Database):
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
-        """Time until which the generation counts as known, and its value."""
+        """Time until which the generation is considered known, and its value."""
         if self._mark.exists() and not self.find_damage():
             # The database has been restored since.
             self._mark.unlink(missing_ok=True)
@@ -505,13 +501,13 @@ class SqliteDatabase(Database):
     def is_damaged(self) -> bool:
         if not self._damaged and self._is_gone():
             self._damaged = True
-            log.critical("database: %s was deleted or replaced: restore it from a backup", self._path)
+            log.critical("database: %s was deleted or replaced; restore it from a backup", self._path)
         self._damaged = self._damaged or self._mark.exists()
         return self._damaged
 
     def _is_gone(self) -> bool:
-        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that data at the
-        end of the process."""
+        """Return whether the file was deleted or replaced. SQLite would still write to the old file, and the data would
+        be lost at the end of the process."""
         try:
             return not os.path.samestat(os.stat(self._path), self._file)
         except OSError:
@@ -584,7 +580,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         if self._writing == threading.get_ident():
-            raise RuntimeError("a write transaction inside another")
+            raise RuntimeError("write transactions can't be nested")
         if self.is_damaged():
             raise Damaged
         seconds = turn_seconds()

@@ -4,9 +4,9 @@ A migration is ``YYYYMMDDHHMM_name.sql``; that time is its number. The ``migrati
 migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
 migration that is older than the latest one in the database, and a database that is newer than Octavo.
 
-A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``--
-replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
-must first be upgraded with the version that its line ``-- first upgrade with:`` names.
+A migration that replaces older migrations has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``-- replaces:``
+lists their numbers: a database with exactly these runs it instead; one with only some of them must first be upgraded
+with the version that its line ``-- first upgrade with:`` names.
 
 Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise
 on both, ``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only:
@@ -20,7 +20,7 @@ import re
 import time
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from octavo.errors import Unavailable
 from octavo.kit.clock import now
@@ -109,11 +109,11 @@ def for_engine(sql: str, engine: Engine) -> str:
 
 
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
-    """Run missing migrations, each in its own transaction, and return those that ran.
+    """Run missing migrations, each in its own transaction, and return the completed migrations.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises
-    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using
-    tables that a migration has to change.
+    Several processes may start at the same time: one process runs the migrations, and the other processes wait. Raises
+    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using tables that a
+    migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -140,6 +140,23 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             applied.append(missing[0])
 
 
+class SchemaState(NamedTuple):
+    """Schema of a database compared with this version of Octavo. ``upgraded_at``: the time in milliseconds at
+    which it was last migrated. ``written_by``: the version of Octavo that migrated it."""
+
+    upgraded_at: int
+    written_by: Literal["current", "newer", "older"]
+
+
+def compare_schema(tx: Transaction, migrations: Sequence[Migration]) -> SchemaState:
+    """Compare a database that was migrated before with the migrations of this version."""
+    latest, upgraded_at = tx.all("SELECT max(number), max(applied_at) FROM migrations")[0]
+    known = max(migration.number for migration in migrations)
+    if latest == known:
+        return SchemaState(upgraded_at, "current")
+    return SchemaState(upgraded_at, "newer" if latest > known else "older")
+
+
 def _apply(tx: Transaction, migration: Migration) -> None:
     recorded = _recorded(tx)
     sql = migration.sql
@@ -161,7 +178,7 @@ def _apply(tx: Transaction, migration: Migration) -> None:
 
 
 def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
-    """Return the migrations that a database lacks. Raises RefusedDatabase if the database doesn't match
+    """Return the migrations that haven't been run on a database. Raises RefusedDatabase if the database doesn't match
     these migrations."""
     recorded = _recorded(tx)
     if recorded is None:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Limit on the size of integers in a key; larger ones never occur in a database."""
+"""Limit on the size of integers in a key. Larger integers never occur in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
@@ -56,8 +56,8 @@ def encode_token(*key: str | int) -> str:
 
 
 def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
-    """Decode the key in a page token; return None for the first page. Raises BadRequest for ``page`` if the
-    token is invalid."""
+    """Decode the key in a page token. Return None for the first page. Raises BadRequest for ``page`` if the token is
+    invalid."""
     if token is None:
         return None
     try:
@@ -108,12 +108,11 @@ def list_page(
 ) -> Slice[T]:
     """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
 
-    ``columns``: the columns to select. ``make``: the function that creates an item from a row. ``by``: the
-    columns to sort by, such as ``a.created_at, a.id``, which together are unique and never NULL.
-    ``key_types``: the types of their values. ``descending``: whether to sort by all of them in descending
-    order. ``before``: a `WITH` that ``source`` needs. ``count``: the total of all pages, if it is known
-    without counting. ``given``: the parameters of ``source``. Raises BadRequest if ``page`` is from another
-    list.
+    ``columns``: the columns to select. ``make``: a function that creates an item from a row. ``by``: the columns to
+    sort by, such as ``a.created_at, a.id``, which together are unique and never NULL. ``key_types``: the types of their
+    values. ``descending``: whether to sort by all of them in descending order. ``before``: a `WITH` clause that
+    ``source`` requires. ``count``: the total of all pages, if it is known without counting. ``given``: the parameters
+    of ``source``. Raises BadRequest if ``page`` is from another list.
     """
     key = decode_token(page, *key_types)
     names = by.split(", ")

@@ -1,8 +1,7 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go
-through a pooler that assigns each transaction a different connection. Listening and migrating need the
-server itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through a
+pooler that assigns each transaction a different connection. Listening and migrations require the server itself.
 
 Why reads can use cached rows
 -----------------------------
@@ -12,27 +11,26 @@ which its reads started. A read that can use it (``read_cached``) also starts at
 rows of that generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
-``CachedRows``. When something isn't cached, it starts a transaction, whose snapshot the server returns in the same
-message. If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the
-read continues. If they differ, there are two cases. If the read has used no cached rows yet, all its rows will come
+``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same message.
+If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the read
+continues. If they are different, there are two cases. If the read has used no cached rows yet, all its rows will come
 from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
 immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead, unless it runs
 on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after it has written,
 so nothing is written twice.
 
-*It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
-and a read that starts afterward uses nothing older.
+*It sees this process's commits.* Each commit starts a new generation before its caller learns that it succeeded, and a
+read that starts afterward doesn't use older rows.
 
-*It sees what others committed as soon as their notice has arrived*, like everything that is cached under a generation,
+*It sees other processes' commits as soon as their notice has arrived*, like all data that is cached under a generation,
 including permissions. A read checks whether a notice has arrived at the socket that the listening thread hasn't read
-yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most commits whose
-notice hasn't arrived yet, and expire when it arrives. So the transaction may run on a replica that has applied the same
-commits (``replica``).
+yet. A snapshot is taken after the generation was looked up. Therefore, rows cached under a generation can be outdated
+only by commits whose notice hasn't arrived yet, and they expire when the notice arrives. For the same reason, the
+transaction may run on a replica that has applied the same commits (``replica``).
 
-*Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
-responded to the listener. By then all earlier notices have arrived, so caching also stops if a connection
-fails unnoticed. A listener that reconnects starts a new generation after LISTEN, which covers everything it
-missed.
+*Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last responded
+to the listener. When it responds, all earlier notices have arrived. This way, caching also stops if a connection fails
+unnoticed. A listener that reconnects starts a new generation after LISTEN, which covers all notices that it missed.
 """
 
 from __future__ import annotations
@@ -113,7 +111,7 @@ def _statement(sql: str) -> str:
 
 
 def _measured(connection: Connection) -> Callable[[str, Mapping[str, object]], Cursor]:
-    """Return the function that executes statements. It measures them if traces or the log need it."""
+    """Return the function that executes statements. It measures their duration if traces or the log require that."""
     return timed(watched(connection.execute, partial(_explain, connection)))
 
 
@@ -148,7 +146,7 @@ _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _QUIET_SECONDS = 1
 _CHANNEL = "octavo_changed"
 _DAMAGED = "damaged"
-"""Notice that tells the other processes that the database is damaged."""
+"""Notice that informs other processes that the database is damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
 """Statement that notifies other processes of a change, with the number of its transaction."""
@@ -163,8 +161,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler sits between this process and the server. In that case, the greeting has a
-    different process ID than the server."""
+    """Return whether there is a pooler between this process and the server. In that case, the greeting has a different
+    process ID from the server's."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -194,7 +192,7 @@ class _Rows:
 
 
 class _CachedRead(Transaction):
-    """Read that uses cached rows, and starts a transaction if it needs any other rows."""
+    """Read that uses cached rows, and starts a transaction if it needs other rows."""
 
     engine: Engine = "postgresql"
 
@@ -207,7 +205,7 @@ class _CachedRead(Transaction):
         self._has_taken = False
         self._connection: Connection | None = None
         self._replica: Replica | None = None
-        """Replica that the transaction runs on, if it doesn't run on the server."""
+        """Replica that the transaction runs on; None for the server itself."""
         self.has_written = False
         """Whether the read's thread may have written in the meantime, in which case the read isn't started
         again."""
@@ -264,7 +262,7 @@ class _CachedRead(Transaction):
         return self._connection
 
     def _no_more(self) -> StaleCachedRead:
-        """Return the exception that every later query raises."""
+        """Return the exception that all later queries raise."""
         self.end()
         self._connection, self._begins = None, False
         return StaleCachedRead()
@@ -285,10 +283,10 @@ class PostgresDatabase(Database):
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """Connect to PostgreSQL.
 
-        ``connections``: the maximum number of connections, one of them for listening; half of the others are for
-        writes, so that waiting for a row doesn't block readers. ``direct_url``: the URL of the server, if
-        ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as
-        many connections as for reads.
+        ``connections``: the maximum number of connections, one of which is for listening. Half of the other connections
+        are for writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL of the server,
+        if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as many
+        connections as for reads.
         """
         super().__init__()
         self._url = url
@@ -311,7 +309,7 @@ class PostgresDatabase(Database):
         self._place: ServerPlace | None = None
         """Identity of the server's history (``ServerPlace``); None if it isn't known."""
         self._known, self._knows = 0, False
-        """Highest transaction that is known to have been committed, and whether all notices are included."""
+        """Highest transaction known to be committed, and whether all notices are included."""
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
@@ -319,7 +317,7 @@ class PostgresDatabase(Database):
         self._ear = -1
         """Socket of the listening thread."""
         self._lost_at: float | None = None
-        """Time since which the server has been known to be unreachable."""
+        """Time at which the server was found to be unreachable."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
         self._cached = NOTHING
@@ -345,8 +343,8 @@ class PostgresDatabase(Database):
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
     def _require_heard(self, connection: Connection) -> None:
-        """Check that notices on this connection are received at the direct URL. That URL must point to the
-        same database and to the server itself."""
+        """Check that notices sent on this connection are received at the direct URL. That URL must point to the same
+        database, and to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
             with connect(self._direct_url) as direct:
@@ -370,7 +368,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """Return the error for callers, if the failure isn't caused by the statement."""
+        """Return the error to raise if the statement isn't the cause of the failure."""
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -399,8 +397,8 @@ class PostgresDatabase(Database):
             self._replica.close()
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
-        """Return a connection of a pool with a started transaction, and the result of ``more``, within
-        ``seconds``. Connections that broke while they were unused are replaced."""
+        """Return a connection of a pool with a started transaction, and the result of ``more``, within ``seconds``.
+        Connections that failed while they were unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
@@ -538,8 +536,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
-        """Run a write transaction on a connection. ``begin``: the function that returns the connection with a
-        started transaction."""
+        """Run a write transaction on a connection. ``begin``: a function that returns the connection with a started
+        transaction."""
         if self._damaged:
             raise Damaged
         try:
@@ -597,8 +595,8 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _treat_as_foreign(self) -> None:
-        """Treat this transaction like another process's, because it is unknown whether it has committed or
-        will commit."""
+        """Treat this transaction like one of another process, because it is unknown whether it has committed or will
+        commit."""
         self._name = token_hex(8)
         self._changed()
 

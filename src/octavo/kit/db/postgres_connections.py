@@ -1,5 +1,4 @@
-"""Connections to PostgreSQL that are closed if the server stops responding, and connection pools that
-owners share."""
+"""Connections to PostgreSQL that are closed if the server stops responding, and connection pools shared by owners."""
 
 from __future__ import annotations
 
@@ -25,14 +24,14 @@ from .database import Row, statement_seconds, taking_turns
 T = TypeVar("T")
 
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
-"""Errors that are raised if the server is unreachable, full, or overloaded, and that don't mean that
-anything is wrong with the statement."""
+"""Errors that are raised if the server is unreachable, full, or overloaded. The statement isn't the cause of these
+errors."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """Errors that report damaged data on the server."""
 CONNECT_SECONDS = 5
 """Number of seconds in which the server must respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
-"""Number of seconds that a transaction waits for a connection while the server is known to be unreachable."""
+"""Number of seconds that a transaction waits for a connection while the server is unreachable."""
 _NETWORK = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
@@ -41,20 +40,20 @@ _NETWORK = {
     "tcp_user_timeout": 20_000,
     "application_name": "octavo",
 }
-"""Options for detecting that a server has vanished. Options in the URL take precedence."""
+"""Options for detecting that a server is no longer available. Options in the URL take precedence."""
 _PROCESS = re.compile(r"octavo process, at most (\d+)")
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class Connection(psycopg.Connection[Row]):
-    """Connection that is closed if the server doesn't respond for ``patience`` seconds, because the
-    server's own limits don't help if the server or a pooler in front of it hangs."""
+    """Connection that is closed if the server doesn't respond for ``patience`` seconds. The server's own limits don't
+    help if the server or a pooler in front of it hangs."""
 
     patience: float | None = None
     release_slot: Callable[[], None]
     """Function that releases the connection's slot in its pool."""
     place: Hashable | None = None
-    """Server that the connection leads to, once that is known (see ``replica``)."""
+    """Server that the connection leads to, if that is known (see ``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout
@@ -70,11 +69,11 @@ class Connection(psycopg.Connection[Row]):
             ) from None
 
     def send(self, statements: str) -> PGresult:
-        """Run statements without parameters and return the last result. They can fail only because of the
-        server.
+        """Run statements without parameters, and return the last result. Only a failure of the server can make them
+        fail.
 
-        This bypasses the driver's cursors, which would take longer than the server does for these statements.
-        Raises OperationalError if the server fails.
+        This bypasses the driver's cursors, which would take longer than the server takes for these statements. Raises
+        OperationalError if the server fails.
         """
         self.pgconn.send_query(statements.encode())
         result: PGresult = self.wait(generators.execute(self.pgconn))[-1]
@@ -115,8 +114,8 @@ def count_clients(names: Mapping[str, int], own: str) -> Clients:
 
 
 def connect(url: str, most: int | None = None) -> Connection:
-    """Open a connection without a pool. ``most``: the maximum number of connections that this process can
-    open, which the connection reports to other processes."""
+    """Open a connection without a pool. ``most``: the maximum number of connections of this process, which the
+    connection announces to other processes."""
     given = (
         _bounds(url)
         if most is None
@@ -133,8 +132,8 @@ def _bounds(url: str) -> dict[str, Any]:
 
 
 def in_one_line(error: Exception) -> str:
-    """Return an error on one line. The driver's message can have several lines, but the error is also
-    stored in a table."""
+    """Return an error on one line, because it is also stored in a table. The driver's message can have several
+    lines."""
     return " ".join(str(error).split())
 
 
@@ -150,7 +149,7 @@ def configure(connection: Connection) -> None:
 
 
 class Pool:
-    """A process's connections, which its threads use in turn, by owner."""
+    """Connections of a process, which its threads use in turn, by owner."""
 
     def __init__(self, name: str, connections: ConnectionPool[Connection]) -> None:
         self.connections = connections
@@ -161,8 +160,8 @@ class Pool:
         return self.connections.max_size
 
     def get(self, seconds: float) -> Connection:
-        """Return a connection, blocking this thread for at most the given time. Raises Busy if there is
-        none in time."""
+        """Return a connection, blocking this thread for at most the given time. Raises Busy if no connection becomes
+        available in time."""
         until = time.monotonic() + seconds
         give_back = self._turns.wait(current_owner(), seconds)
         try:
@@ -181,8 +180,8 @@ class Pool:
 
 
 def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
-    """Return a pool that isn't open yet. ``name``: its name in messages, as in ``Shares``. ``pooled``:
-    whether connections go through a pooler."""
+    """Return a pool that isn't open yet. ``name``: the name in messages, as in ``Shares``. ``pooled``: whether
+    connections go through a pooler."""
     return Pool(
         name,
         ConnectionPool(

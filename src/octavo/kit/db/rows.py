@@ -1,6 +1,6 @@
-"""Generic access to the columns, keys, and rows of tables, for moving rows between servers.
+"""Generic access to the columns, keys, and rows of tables, which is used to move rows between servers.
 
-The results are the same on both engines. Names come from the database's own catalog, never from outside.
+The results are the same on both engines. Names come from the database's own catalog, never from external input.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Schema(Struct, frozen=True):
     """Schema of a table.
 
     ``key``: the columns of the primary key. ``required``: the columns that are never NULL and have no default.
-    ``numbers``: the columns of integers, with the maximum of each. ``binary``: the columns of bytes. All others are
-    text. ``refers``: pairs of a column and the table that it refers to.
+    ``numbers``: the columns of integers, with the maximum of each. ``binary``: the columns of bytes. All other columns
+    are text. ``refers``: pairs of a column and the table that it refers to.
     """
 
     name: str
@@ -159,7 +159,7 @@ def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: obj
 
 
 def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
-    """Insert rows and return their number. Columns that the rows don't have get their defaults."""
+    """Insert rows and return their number. Columns without a value get their defaults."""
     count = 0
     for row in rows:
         _insert(tx, table, row, "")
@@ -199,7 +199,7 @@ def parents_first(table: Schema, rows: Iterable[RowDict]) -> Iterator[RowDict]:
 
 
 def set_counters(database: Database, tx: Transaction, tables: Iterable[Schema]) -> None:
-    """Set the counters of counting columns past the inserted rows."""
+    """Advance the counters of auto-increment columns past the inserted rows."""
     if database.engine == "sqlite":
         return  # SQLite does this itself.
     for table in tables:

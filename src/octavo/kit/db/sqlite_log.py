@@ -1,11 +1,11 @@
 """Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages that have
 been committed since a given moment.
 
-This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted
-only when no read needs it, and pages are moved from it to the database only up to the point that every read
-has reached. Therefore, a process that always has a read open, and opens the next one before the previous
-one ends, doesn't miss any commits: a log is restarted at most once between two checks, and only after all
-of it has been seen. The first half of its salt counts the restarts.
+This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
+read needs it, and pages are moved from it to the database only up to the point that every read has reached. Therefore,
+a process that always has a read open, and opens the next read before the previous one ends, doesn't miss any commits: a
+log is restarted at most once between two checks, and only after it has been read completely. The first half of its salt
+counts the restarts.
 """
 
 from __future__ import annotations
@@ -43,17 +43,16 @@ class LogEnd(Struct, frozen=True):
     checksum: str
 
     def follows(self, before: LogEnd) -> bool:
-        """Return whether this is the same log, or the log that was started after it. The first log after an
-        empty file has a random salt."""
+        """Return whether this is the same log as before, or the next log. The first log after an empty file has a
+        random salt."""
         first, second = int(before.salt[:8], 16), int(self.salt[:8], 16)
         same = self.salt == before.salt and self.frame >= before.frame
         return same or before.frame == 0 or second == (first + 1) & 0xFFFFFFFF
 
 
 class ChangedPages(Struct):
-    """Changed pages. ``size``: the number of pages of the database after the change, each of ``page_size``
-    bytes. ``wanted``: the position of the last version of each page in the log with this salt, by page
-    number."""
+    """Changed pages. ``size``: the number of pages of the database after the change, each of ``page_size`` bytes.
+    ``wanted``: the position of the latest version of each page in the log with this salt, by page number."""
 
     salt: str
     size: int
@@ -98,7 +97,7 @@ class SqliteLog:
 
     def open_next_read(self) -> LogEnd:
         """Open a read in addition to the current one, and return the current end of the log. Call ``end_previous_read``
-        after reading everything up to there."""
+        after reading the log up to that point."""
         self._begin(self._next)
         return self._end()[0]
 
@@ -132,8 +131,8 @@ class SqliteLog:
         return end.frame * (_FRAME.size + page_size)
 
     def _frame(self, salt: str, number: int, page_size: int) -> tuple[int, int, str]:
-        """Return the page in a frame, the number of pages in the database after it if it ends a commit, and
-        its checksum. Raises LostTrack if the frame doesn't belong to this log."""
+        """Return the page in a frame, the checksum of the frame, and, if the frame ends a commit, the number of pages
+        in the database after it. Raises LostTrack if the frame doesn't belong to this log."""
         at = _LOG_HEAD + (number - 1) * (_FRAME.size + page_size)
         head = os.pread(self._log, _FRAME.size, at)
         if len(head) < _FRAME.size:

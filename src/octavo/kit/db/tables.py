@@ -1,8 +1,8 @@
-"""Declarations of tables, each made once by the package that owns the table.
+"""Declarations of tables. The package that owns a table declares it once.
 
-Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the
-ending of memberships, and the verification of a server rely on these declarations. A test requires one for
-every table, and for every column with a hash or the ID of a person.
+Backup, restore, organization archives, the removal of unused Markdown sources and files, the purging of spaces, the
+ending of memberships, and the verification of a server rely on these declarations. A test requires one for every table,
+and for every column with a hash or the ID of a person.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 class Column(Struct, frozen=True):
     """Column whose values refer to other data.
 
-    ``names``: what the column refers to: a ``text`` or ``file`` by its hash, or the value of a ``TABLE.COLUMN``
-    (any one of several). ``when``: another column and the values for which this column is a reference.
-    ``path``: the keys at which to find the references in a JSON value, through all lists; empty if it is a
-    list of references.
+    ``names``: the target of the column: a ``text`` or ``file`` by its hash, or the value of a ``TABLE.COLUMN`` (one of
+    several). ``when``: another column and the values for which this column is a reference. ``path``: the keys that lead
+    to the references in a JSON value, through all lists; empty if the value is a list of references.
     """
 
     name: str
@@ -59,7 +58,7 @@ class Column(Struct, frozen=True):
         return [found for holder, key in _places(value, self.path) for found in [holder[key]]]
 
     def rename(self, row: dict[str, Any], new: Callable[[str], str]) -> None:
-        """Replace every reference of a row with ``new(reference)``."""
+        """Replace every reference in a row with ``new(reference)``."""
         if not self.read(row):
             return
         if self.path is None:
@@ -83,18 +82,17 @@ class Count(Struct, frozen=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
-    ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized
-    list of spaces. ``of_organization``: the SQL condition for rows that belong to the organization
-    ``:org``, if these aren't just the rows of its spaces. ``derived``: whether its rows are derived from
-    other rows and rebuilt instead of backed up. ``stays``: why rows aren't exported with an organization;
-    empty if they are. ``columns``: the references without a foreign key in the schema. ``membership``: the
-    column with the person whose rows are deleted when they leave the organization. ``values``: all values
-    that a column can have other than NULL. ``json``: the columns of JSON, with the types to which they
-    decode. ``long``: the columns of text of any length. ``secrets``: the columns with hashes of secrets.
-    ``counts``: the columns, of any table, that count rows of this one. ``many``: whether a space can have
-    so many rows that they are deleted in batches before it is purged. ``check``: the function that raises
-    BadRequest or Conflict, with a message that starts with the column, if a row of an archive couldn't be
-    created on this server through the API because of the server's URLs or data.
+    ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
+    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, if these aren't
+    only the rows of its spaces. ``derived``: whether the rows are derived from other rows, so that they are rebuilt
+    instead of backed up. ``stays``: the reason rows aren't exported with an organization; empty if they are.
+    ``columns``: the references without a foreign key in the schema. ``membership``: the column with the person whose
+    rows are deleted when they leave the organization. ``values``: all values that a column can have other than NULL.
+    ``json``: the columns of JSON, with the types to which they decode. ``long``: the columns of text of any length.
+    ``secrets``: the columns with hashes of secrets. ``counts``: the columns of any table that count rows of this table.
+    ``many``: whether a space can have so many rows that they are deleted in batches before it is purged. ``check``: a
+    function that raises BadRequest or Conflict, with a message that starts with the column, if a row in an archive
+    couldn't be created on this server through the API because of the server's URLs or data.
     """
 
     name: str
@@ -131,7 +129,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 TABLES: dict[str, Table] = {}
-"""All tables, once the packages are loaded."""
+"""All tables. The list is complete after the packages are loaded."""
 
 
 def declare(*tables: Table) -> None:
@@ -214,14 +212,14 @@ def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, A
 
 
 def content_columns(content: Content) -> list[tuple[Table, Column]]:
-    """Return all columns that refer to texts, or to files."""
+    """Return all columns that refer to Markdown sources, or to files."""
     return [
         (table, column) for table in TABLES.values() for column in table.columns if column.names == (content,)
     ]
 
 
 def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Delete everything that a person has as a member of an organization."""
+    """Delete all data that a person has as a member of an organization."""
     for table in TABLES.values():
         if table.membership is None:
             continue
@@ -248,8 +246,7 @@ def recount(tx: Transaction, organization_id: str | None = None) -> int:
 
 
 def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
-    """Yield rows that refer to missing rows, and count columns with wrong values; at most ``limit`` of each
-    kind."""
+    """Yield rows that refer to missing rows, and wrong values in count columns; at most ``limit`` of each kind."""
     for table in TABLES.values():
         if table.derived:
             continue

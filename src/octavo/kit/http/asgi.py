@@ -1,9 +1,8 @@
-"""ASGI 3: requests as delivered by the server, and the responses that the server sends. No other module
-depends on the protocol.
+"""ASGI 3: the requests that the server delivers, and the responses that it sends. No other module depends on this
+protocol.
 
-The server parses HTTP and limits heads and connections. Everything else is limited here: the host, the
-framing headers, the rate and number of chunks of a body, and the time that a client takes to read a
-streamed response.
+The server parses HTTP and limits heads and connections. This module enforces all other limits: the host, the framing
+headers, the rate and number of chunks of a body, and the time that a client takes to read a streamed response.
 """
 
 from __future__ import annotations
@@ -27,15 +26,14 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Number of seconds by which a request body, or a client that is reading a response, can fall behind the
-minimum rate."""
+"""Number of seconds by which a request body, or a client that reads a response, can fall behind the minimum rate."""
 _LINGER = 5.0
-"""Number of seconds for which the rest of a body is read and dropped after an early response. If a
-connection is closed with unread bytes, it is reset, and the client loses the response."""
+"""Number of seconds for which the rest of a body is read and dropped after an early response. If a connection with
+unread bytes is closed, it is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks,
-because each chunk takes up a turn of the event loop."""
+"""Number of bytes for which a body can have one more chunk, in addition to a fixed number of chunks. Chunks are limited
+because each of them takes up a turn of the event loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
@@ -103,7 +101,7 @@ class Exchange:
                 framing.append((name, value.strip().lower()))
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             if self.version not in ("1", "1.0") or any(hosts):
-                raise BadRequest("Host: must be sent exactly once, as a host name with an optional port")
+                raise BadRequest("Host: must be sent exactly once, as a hostname with an optional port")
         if len(framing) > 1 or any(
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):
@@ -113,9 +111,8 @@ class Exchange:
             )
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body, and whether more follow. Raises Disconnected if the client
-        disconnects, RequestTimeout if the body arrives too slowly, and BadRequest if it arrives in too many
-        small chunks."""
+        """Return the next bytes of the body, and whether there are more. Raises Disconnected if the client disconnects,
+        RequestTimeout if the body arrives too slowly, and BadRequest if the body arrives in too many small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
@@ -143,8 +140,8 @@ class Exchange:
     # --- the response -----------------------------------------------------------------------------------
 
     async def send(self, status: int, headers: Headers, body: bytes, close: bool = False) -> None:
-        """Send a whole response. ``close``: whether to end the connection after it, even if the client
-        continues to send."""
+        """Send a whole response. ``close``: whether to close the connection afterward, even if the client is still
+        sending."""
         await self._start(status, headers, close)
         await self._send({"type": "http.response.body", "body": body})
         if close and self._more:
@@ -153,14 +150,14 @@ class Exchange:
                     await self.gone()
 
     async def begin(self, status: int, headers: Headers, size: int | None) -> None:
-        """Start a response whose body follows in chunks, either with a fixed number of bytes or until
-        ``end`` is called."""
+        """Start a response whose body follows in chunks, either with a declared number of bytes or until ``end`` is
+        called."""
         self._left = size
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and
-        Disconnected if the client doesn't read them in time."""
+        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and Disconnected if the
+        client doesn't read the bytes in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:
@@ -172,8 +169,8 @@ class Exchange:
             raise Disconnected from None
 
     async def end(self) -> None:
-        """Finish the body. Raises RuntimeError if there were fewer bytes than declared, because servers
-        don't check this, and the client would treat the next response as the rest of this one."""
+        """Finish the body. Raises RuntimeError if there were fewer bytes than declared. Servers don't check this, and
+        the client would treat the next response as the rest of this response."""
         if self._left:
             raise RuntimeError("fewer bytes were sent than declared")
         await self._send({"type": "http.response.body", "body": b""})
@@ -206,7 +203,7 @@ class Application:
     ) -> None:
         self.least_rate = least_rate
         self.leaving = False
-        """Whether connections end with their pending response because another process is taking over."""
+        """Whether connections close after their pending response because another process is taking over."""
         self.open: set[asyncio.Task[Any]] = set()
         """Requests that are currently being answered."""
         self._handle = handle

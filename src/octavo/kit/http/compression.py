@@ -23,8 +23,7 @@ _ENDLESS = 4
 SMALLEST = 1024
 """Minimum number of bytes for which compression is worthwhile."""
 LARGE = 32 * 1024
-"""Minimum number of bytes at which compression takes long enough (a millisecond) to be done outside of the event
-loop."""
+"""Number of bytes from which compression takes so long (a millisecond) that it is done outside the event loop."""
 _TEXT = re.compile(r"text/|application/(json|xml|javascript|[\w.-]+\+(json|xml))\b|image/svg\+xml")
 
 # Measured on a page of 27 KB: zstd 3 takes 0.1 ms; brotli 1 and gzip 1 take slightly more for 9% larger
@@ -65,7 +64,7 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 def choose_coding(accepted: str, *, kept: bool) -> str | None:
-    """Return the content coding for an ``Accept-Encoding`` header: the one with the highest weight, with ties
+    """Return the content coding for an ``Accept-Encoding`` header: the coding with the highest weight, with ties
     resolved by preference; None to send the body uncompressed.
 
     >>> choose_coding("gzip, deflate, br;q=0.5", kept=True)
@@ -86,7 +85,7 @@ def choose_coding(accepted: str, *, kept: bool) -> str | None:
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Return whether a client accepts gzip, as nearly all do."""
+    """Return whether a client accepts gzip, as do nearly all clients."""
     weights = _weights(accepted) if accepted else {}
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 
@@ -105,17 +104,17 @@ _COMPRESSED = share("compressed responses", 32)
 
 
 class Compressor:
-    """Compressor of bodies; bodies that are sent repeatedly are cached by their identity."""
+    """Compressor of bodies. Bodies that are sent repeatedly are cached by their entity tag."""
 
     def __init__(self, memory: Memory = MEMORY) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_COMPRESSED, memory)
 
     def find(self, etag: str, coding: str) -> bytes | None:
-        """Return a body that has been compressed before; None if there is none."""
+        """Return the cached compressed body; None if there is none."""
         return self._kept.get((etag, coding))
 
     def compress(self, body: bytes, coding: str, etag: str = "") -> bytes:
-        """Return the compressed body, cached under ``etag`` if there is one."""
+        """Compress a body. The result is cached under ``etag`` if that is given."""
         if not etag:
             return _ONCE[coding](body)
         made = _KEPT[coding](body)

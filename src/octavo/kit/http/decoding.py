@@ -1,7 +1,7 @@
 """Prepare msgspec's types before threads use them.
 
-msgspec analyzes a type when it first decodes a value of it. Two threads that do so at the same time may see an
-unfinished result, which crashes the process with a segmentation fault.
+msgspec analyzes a type when it first decodes a value of that type. If two threads do this at the same time, one of them
+may see an unfinished result, which crashes the process with a segmentation fault.
 """
 
 from __future__ import annotations

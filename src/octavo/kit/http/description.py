@@ -58,8 +58,8 @@ class AreaMeaning(Struct, frozen=True):
 
 
 class Meanings(Struct, frozen=True):
-    """Descriptions of properties and parameters by name, with ``Type.name`` and ``operationId.name`` taking
-    precedence, and of schemas by name. Docstrings of types are for readers of the code.
+    """Descriptions of properties and parameters by name, and of schemas by name. ``Type.name`` and ``operationId.name``
+    take precedence. Docstrings of types aren't used, because they are for readers of the code.
 
     ``introduction``: Markdown, with ``{server}`` for the URL that paths start with. ``areas``: the areas of operations
     by name.
@@ -96,8 +96,8 @@ def _types(operation: Operation) -> list[object]:
 
 
 def _options(returns: object) -> list[object]:
-    """Return the types of a response as a list. They are described separately, because the members of a union would
-    need tags, although responses are never decoded here."""
+    """Return the types of a response as a list. The types are described separately, because the members of a union
+    would need tags, although the server never decodes responses."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
@@ -142,7 +142,7 @@ def _without_null(schema: JsonObject) -> JsonObject:
 
 
 def _explain(schema: object, place: str, meanings: Meanings) -> None:
-    """Add descriptions to all properties that have none."""
+    """Add descriptions to all properties without one."""
     if isinstance(schema, list):
         for part in schema:
             _explain(part, place, meanings)
@@ -167,8 +167,8 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of mixed types is named after the words that all their names
-    end with."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of several types is named after the words that all of their names end
+    with."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]
@@ -210,8 +210,8 @@ def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple
 
 
 def _complete(schema: object) -> None:
-    """Complete schemas for client generators: arrays with elements of any type get ``items``, and patterns
-    follow ECMAScript, in which ``$`` matches only the very end."""
+    """Complete schemas for client generators: arrays with elements of any type get ``items``, and patterns use the
+    syntax of ECMAScript, in which ``$`` matches only at the end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
@@ -254,7 +254,7 @@ def _describe_defaults(
 
 
 def _discriminate(schema: object, components: JsonObject) -> None:
-    """Add the discriminating property to every union of named objects that has one."""
+    """Add the discriminator to every union of named objects that have one."""
     if isinstance(schema, list):
         for part in schema:
             _discriminate(part, components)
@@ -293,8 +293,8 @@ def describe(
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 
-    ``examples``: the examples by operation ID. ``schemas``: the components that types refer to by name but that
-    aren't generated from types, such as the nodes of documents.
+    ``examples``: the examples by operation ID. ``schemas``: components that types refer to by name, but that aren't
+    generated from types, such as the nodes of documents.
     """
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}

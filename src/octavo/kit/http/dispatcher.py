@@ -1,8 +1,8 @@
 """Dispatch requests to operations of the table, and return their responses.
 
-Every request goes through the same steps: authentication, rate limiting, entering (the permission check),
-validation of the query and the body, the handler, and encoding. These run in a thread, except for
-operations declared as quick; the body is received on the event loop.
+Every request goes through the same steps: authentication, rate limiting, entering (the permission check), validation of
+the query and the body, the handler, and encoding. These steps run in a thread, except for operations declared as quick.
+The body is received on the event loop.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ from .unknown_keys import (
 )
 
 MAX_ANSWER = 64 * 1024 * 1024
-"""Maximum size in bytes of a response, which is encoded as a whole. Streams, such as exports, aren't
+"""Maximum size in bytes of a response, because responses are encoded as a whole. Streams, such as exports, aren't
 limited."""
 MAX_VALUES = 1_000_000
 """Maximum number of values in a JSON body."""
@@ -113,13 +113,13 @@ _PREFLIGHT = {
 }
 _MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
-"""Maximum number of bytes of a body to receive before the sender is known."""
+"""Maximum number of bytes of a body to receive before the sender is authenticated."""
 
 
 def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
     """Return the error for a msgspec exception, such as "title: must be a string, not an integer".
 
-    ``place``: the name of the whole value, used if msgspec doesn't specify a field. ``type``: the type of the
+    ``place``: the name of the whole value, which is used if msgspec doesn't specify a field. ``type``: the type of the
     whole value.
     """
     problem = describe_problem(error, type, EXPECTED)
@@ -132,7 +132,7 @@ BodyDecoder = msgspec.json.Decoder[Any] | None
 
 
 def _asker(asked: Request | Call) -> str:
-    """Return a key for the caller that can be computed without a lookup and distinguishes callers."""
+    """Return a key that distinguishes callers. Computing it doesn't require a lookup."""
     given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
     return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
 
@@ -143,7 +143,7 @@ def _place(parameters: Mapping[str, str]) -> str:
 
 
 def _note_place(span: tracing.Span, call: Call) -> None:
-    """Record the objects of a call by their IDs only, because other parts of paths may be secret."""
+    """Record only the IDs of a call's objects, because other parts of paths may be secret."""
     if call.organization_id:
         span.note("octavo.organization.id", call.organization_id)
     for name, value in call.path_parameters.items():
@@ -173,9 +173,9 @@ class Dispatcher:
     ) -> None:
         """Create a dispatcher.
 
-        ``draw_refusal``: the function that renders an error as a page, for operations that browsers visit. ``pool``
-        and ``writers``: the threads for operations that only read, and for all others, because waiting for
-        a lock must not block readers.
+        ``draw_refusal``: a function that renders an error as a page, for operations that browsers visit. ``pool`` and
+        ``writers``: the threads for operations that only read, and for all other operations. They are separate because
+        waiting for a lock must not block readers.
         """
         self.context = context
         # A row is also rejected if an object that it refers to was deleted, or a name was taken, before the
@@ -191,9 +191,9 @@ class Dispatcher:
         self._insiders = RecentAccess()
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the owner of a request's turn: the organization that owns its object, if the caller has
-        been admitted to it before. If the request has no object, it is the organization to which the caller
-        was last admitted."""
+        """Return the owner of a request's turn: the organization that owns the requested object, if the caller has been
+        admitted to that organization before. If the request has no object, the owner is the organization to which the
+        caller was last admitted."""
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
 
@@ -295,8 +295,8 @@ class Dispatcher:
     async def _answer_waiting(
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
     ) -> Answer:
-        """Answer a request in a separate thread, with a slot that is in use until the response has been
-        sent. Because this can take a long time, the owner of the slot must be known in advance."""
+        """Answer a request in a separate thread, with a slot that is held until the response has been sent. Because
+        this can take a long time, the owner of the slot must be known in advance."""
         owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
@@ -361,15 +361,15 @@ class Dispatcher:
             call.counted = True
 
     def _count_for_organization(self, call: Call) -> None:
-        """Count a call to an organization. If reading the limits requires leaving the event loop, the call
-        isn't counted now but in the next attempt. Raises TooManyRequests if the rate limit is exceeded."""
+        """Count a call to an organization. If reading the limits requires leaving the event loop, the call is counted
+        in the next attempt instead. Raises TooManyRequests if the rate limit is exceeded."""
         if not call.organization_counted:
             self.context.organization_rates.count(call.organization_id)
             call.organization_counted = True
 
     def _check_sender(self, call: Call) -> None:
-        """Check the sender of a large body. The sender needs a token unless the operation is public. Raises
-        Unauthorized if there is no valid token."""
+        """Check the sender of a large body, who needs a token unless the operation is public. Raises Unauthorized if
+        there is no valid token."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Requests with bodies larger than {format_size(SMALL_BODY)} require a token.")
@@ -387,7 +387,7 @@ class Dispatcher:
     def run(
         self, call: Call, decoder: BodyDecoder, asked_at: float | None = None
     ) -> Answer | Deferred[object]:
-        """Answer a call; errors have the same headers as successful responses.
+        """Answer a call. Errors have the same headers as successful responses.
 
         ``asked_at``: the time at which the call started to wait for a thread, by the monotonic clock.
         """
@@ -414,8 +414,8 @@ class Dispatcher:
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
         """Return the read transaction in which a call runs, or None for a call that can write.
 
-        ``kept``: whether the transaction can use cached rows and therefore may have to start again. Public
-        operations can't, because signing in uses up codes that are valid only once.
+        ``kept``: whether the transaction can use cached rows and therefore may have to start again. Public operations
+        can't use cached rows, because signing in uses up codes that are valid only once.
         """
         if call.on_loop:
             return self.context.db.read_cached(begins=False)
@@ -459,8 +459,8 @@ class Dispatcher:
             raise
 
     def _enter(self, call: Call) -> dict[str, object]:
-        """Return the path parameters for the handler, with the proof that the caller has permission. Raises
-        NotFound or Forbidden if the caller lacks permission."""
+        """Return the path parameters for the handler, with the proof that the caller has permission. Raises NotFound or
+        Forbidden if the caller doesn't have permission."""
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
@@ -526,10 +526,10 @@ class Dispatcher:
             raise invalid(error, "body", operation.body) from None
 
     def _refuse_unread(self, call: Call, shape: Shape) -> None:
-        """Check the keys of a body.
+        """Check the keys in a body.
 
-        Octavo's own operations reject unknown keys. Clients of the public API may be newer than this server, so for
-        its operations, a header lists unknown keys. Raises BadRequest if a key is rejected or the JSON is
+        Octavo's own operations reject unknown keys. Clients of the public API may be newer than this server, so
+        operations of that API list unknown keys in a header. Raises BadRequest if a key is rejected or the JSON is
         invalid.
         """
         operation = call.operation

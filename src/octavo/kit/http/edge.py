@@ -1,5 +1,4 @@
-"""HTTP edge between the server and everything that answers requests (API, sites, uploads, Octavo's own
-pages).
+"""HTTP edge between the server and all code that answers requests (API, sites, uploads, and Octavo's own pages).
 
 Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module converts the
 result to HTTP: methods, limits, request IDs, conditional requests, ranges, compression, streaming, errors,
@@ -64,7 +63,7 @@ log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
 
 MAX_PARAMETERS = 100
-"""Maximum number of parameters in a query string, with repeated ones counted each time."""
+"""Maximum number of parameters in a query string. Repeated parameters count each time."""
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
@@ -75,7 +74,7 @@ _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
 _UNTRACED = frozenset({"healthz", "readyz", "metrics"})
-"""Requests that aren't traced, because they are frequent and uninteresting."""
+"""Requests that aren't traced, because they are frequent and trivial."""
 _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
@@ -86,8 +85,8 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Content(Struct, frozen=True):
-    """Body that is read while it is sent. ``open(start, end)``: returns the bytes from ``start`` up to but
-    excluding ``end``, in chunks."""
+    """Body that is read while it is sent. ``open(start, end)`` returns the bytes from ``start`` to ``end`` (exclusive)
+    in chunks."""
 
     size: int
     open: Callable[[int, int | None], Iterator[bytes]]
@@ -100,11 +99,10 @@ class Answer(Struct, frozen=True):
     file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
     waiting thread.
 
-    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that
-    its compressed forms are cached, as are its encoded headers (in ``heads``, by sender and coding).
-    ``coded``: precompressed forms of the body by coding. ``cookies``: the values of Set-Cookie.
-    ``threads``: the threads that wait for its chunks, if that may take a long time. ``sent``: the function
-    to call at the end of the response.
+    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients. If so, its
+    compressed forms and its encoded headers (``heads``, by sender and coding) are cached. ``coded``: precompressed
+    forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads that wait for its
+    chunks, if that may take a long time. ``sent``: a function to call at the end of the response.
     """
 
     status: int = 200
@@ -162,9 +160,9 @@ def text_error(error: OctavoError) -> Answer:
 class Request:
     """HTTP request. The body isn't read until a handler requests it.
 
-    ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path.
-    ``method``: the method; GET for a HEAD request, with ``is_head`` set. ``name``: identifies the request
-    in metrics and the access log; handlers can change it. ``shows_path``: whether the path contains no
+    ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path. ``method``:
+    the method; GET for a HEAD request, with ``is_head`` set. ``name``: the name of the request in metrics and the
+    access log, which handlers can change. ``shows_path``: whether the path can be logged because it doesn't contain a
     secret; None if unknown. ``span``: the request's span if it is traced.
     """
 
@@ -219,7 +217,7 @@ class Request:
         self.span: tracing.Span | None = None
 
     def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
-        """Return a read request by the same caller as a part of this request, without a body or conditional
+        """Return a read request that is a part of this request, with the same caller, and without a body or conditional
         headers."""
         headers = {name: value for name, value in self.headers.items() if name not in _OF_THE_WHOLE}
         made = Request(self._exchange, headers, self.client, self._owner_of)
@@ -229,8 +227,8 @@ class Request:
 
     @property
     def owner(self) -> Owner:
-        """Return the owner whose turn the request uses. The owner is determined when the request first has
-        to wait, and doesn't change afterward."""
+        """Return the owner whose turn the request uses. The owner is determined when the request first waits, and
+        doesn't change afterward."""
         if self._owner is None:
             self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
         return self._owner
@@ -259,12 +257,12 @@ class Request:
 
     @property
     def announced(self) -> int:
-        """Return the size of the body according to the head of the request; 0 if unknown."""
+        """Return the size of the body that the head of the request declares; 0 if unknown."""
         length = self.headers.get(b"content-length", b"")
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
-        """Return whether the body has at most this many bytes; bytes that are read to find out are kept for
+        """Return whether the body has at most this many bytes. Bytes that are read in the process are kept for
         ``read``."""
         if self.announced > limit:
             return False
@@ -295,8 +293,7 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in a thread of the pool when its owner's turn comes. Only a few threads compute at a
-    time.
+    """Run a function in a thread of the pool when its owner's turn comes. Only a few of the threads compute at a time.
 
     Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free
     for ``QUEUE_SECONDS``. The time is limited because all threads may be blocked for a long time, and
@@ -321,15 +318,15 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
 
 
 async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function that computes little, such as the chunks of a stream, without a time limit for its
-    start. Raises Busy if too many are waiting."""
+    """Run a function with little to compute, such as one chunk of a stream, without a time limit for its start. Raises
+    Busy if too many functions are waiting."""
     return await pool.submit(owner, function, *arguments)
 
 
 class Action(NamedTuple):
-    """Handler of a method. ``name``: identifies it in metrics. ``answer``: the function, which runs on the
-    event loop if it is a coroutine function, or otherwise in a thread. Functions that read, render, or
-    compute are ordinary functions."""
+    """Handler of a method. ``name``: the name in metrics. ``answer``: the function. A coroutine function runs on the
+    event loop, and any other function runs in a thread. Functions that read, render, or compute must be ordinary
+    functions."""
 
     name: str
     answer: Handler
@@ -350,7 +347,7 @@ def fixed(
     content_type: str,
     headers: Mapping[str, str] | None = None,
 ) -> Route:
-    """Return a route that serves bytes that are computed once, in a thread."""
+    """Return a route that serves fixed bytes, which are computed once, in a thread."""
     made: list[Answer] = []
 
     async def answer(request: Request) -> Answer:
@@ -373,12 +370,11 @@ class _Found(NamedTuple):
 class Edge:
     """Application of routes. ``application``: the application that an ASGI server runs.
 
-    ``refuse``: the function that presents errors. ``headers``: the headers of every response. ``preflight``:
-    the headers of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes.
-    ``limiter``: the limiter of requests by IP address, unless handlers count them in another way. ``pool``:
-    the threads for everything that isn't a coroutine. ``closing``: the function to call when the server
-    stops. ``owner_of``: the function that returns the owner whose turn a request uses; by default, its IP
-    address. ``tracers``: the callers whose traces are continued.
+    ``refuse``: a function that presents errors. ``headers``: the headers of every response. ``preflight``: the headers
+    of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes. ``limiter``: the limiter of
+    requests by IP address, unless handlers count them in another way. ``pool``: the threads for functions that aren't
+    coroutines. ``closing``: a function to call when the server stops. ``owner_of``: a function that returns the owner
+    whose turn a request uses; by default, its IP address. ``tracers``: the callers whose traces are continued.
     """
 
     def __init__(
@@ -422,7 +418,7 @@ class Edge:
             self._routes.add(route.path, _Found(route.path, by_method, ", ".join(sorted(by_method))))
 
     def close(self) -> None:
-        """Wait for running threads; no requests can be answered afterward."""
+        """Wait for running threads. No requests can be answered afterward."""
         self._pool.close()
         for close in self._closing:
             close()
@@ -503,8 +499,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can specify a trace. That trace becomes a link, so that it can be found, but it
-        doesn't influence whether this trace is kept.
+        Any caller of a public port can specify a trace. It becomes a link from this trace, so that it can be found, but
+        it doesn't determine whether this trace is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -556,8 +552,8 @@ class Edge:
         function: Callable[..., T],
         *arguments: object,
     ) -> T:
-        """Run a function in ``threads``, if a pool is reserved for this response, or else in the shared
-        pool when its owner's turn comes."""
+        """Run a function in ``threads`` if this response has its own pool, and otherwise in the shared pool when its
+        owner's turn comes."""
         if threads is not None:
             return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)
@@ -710,8 +706,8 @@ class Edge:
     ) -> None:
         """Send chunks, read one by one in threads, until the end or until the client disconnects.
 
-        After an error in the middle, the connection is closed without ending the response, so that clients don't
-        mistake it for a complete one.
+        After an error in the middle, the connection is closed without ending the response, so that clients don't treat
+        the response as complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())
@@ -784,7 +780,8 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """Return a header as it is sent. Raises ValueError if it contains a line break or another control character."""
+    """Return a header in the form in which it is sent. Raises ValueError if it contains a line break or another control
+    character."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header contains a line break or another control character")
@@ -794,7 +791,7 @@ def _line(name: str, text: str) -> tuple[bytes, bytes]:
 _kept_line = lru_cache(maxsize=1024)(_line)
 """``_line``, cached for headers that many responses have in common."""
 _VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
-"""Headers that have a different value in each response."""
+"""Headers whose values are different in each response."""
 
 
 def internal_error(request_id: str) -> OctavoError:
@@ -819,7 +816,7 @@ _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
 
 
 def read_tags(header: str) -> list[tuple[bool, str]]:
-    """Return the entity tags of a header, each with whether it is weak; empty after the first invalid one.
+    """Return the entity tags in a header, each with whether it is weak. Tags after the first invalid one are ignored.
 
     >>> read_tags('W/"a", "b,c"')
     [(True, 'a'), (False, 'b,c')]
@@ -846,10 +843,10 @@ def check_conditions(headers: Mapping[bytes, bytes], etag: str) -> int:
 
 
 def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[int, int, int]:
-    """Return (status, start, end) of the part of a body to send: everything with 200, a part with 206,
-    nothing with 416.
+    """Return (status, start, end) for the part of a body to send: the whole body with 200, a part with 206, or nothing
+    with 416.
 
-    In response to a request for several ranges, everything is sent, which HTTP allows.
+    If a request asks for several ranges, the whole body is sent, which HTTP allows.
     """
     asked = headers.get(b"range")
     whole = (200, 0, size)

@@ -1,5 +1,5 @@
-"""Measure the size of a JSON text before it is decoded, because decoding blocks all other threads until it
-is done, and a few megabytes of brackets take up a hundred times as much memory."""
+"""Measure the size of JSON before it is decoded, because decoding blocks all other threads, and a few megabytes of
+brackets take up a hundred times as much memory when decoded."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ _STRING_OR_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[,\[{]', re.DOTALL)
 
 
 def has_more_values(data: bytes, most: int) -> bool:
-    """Return whether a JSON text has more values than a maximum, including those in arrays and objects at
-    any depth.
+    """Return whether JSON has more values than a maximum, including values in arrays and objects at any depth.
 
     >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3)
     (False, True)

@@ -19,7 +19,7 @@ from octavo.core.json_types import JsonObject
 from .edge import Answer, Request
 
 _SINGLE = "2026-07-28"
-"""First protocol version in which each request states its version, without negotiation."""
+"""First protocol version in which each request specifies its version, without negotiation."""
 _AGREED = ("2025-11-25", "2025-06-18", "2025-03-26")
 """Older versions, newest first, which client and server negotiate with ``initialize``."""
 VERSIONS = (_SINGLE, *_AGREED)
@@ -37,9 +37,8 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """Response of a tool: text, and fields for the client by name. ``data``: the same content as ``text``
-    in the form of structured data, of the type that the tool declares in ``gives``, if any; None if the
-    text contains everything."""
+    """Response of a tool: text, and fields for the client by name. ``data``: the content of ``text`` in the form of
+    structured data, of the type that the tool declares in ``gives``, if any; None if there is only text."""
 
     text: str
     about: Mapping[str, str] = {}
@@ -49,10 +48,10 @@ class ToolText(NamedTuple):
 class Tool(NamedTuple):
     """Tool of an MCP server.
 
-    ``use``: the function that gets the server's object and the arguments, of type ``takes``, and returns text
-    or raises ``RefusedTool``. ``reads``: whether it only reads. ``destroys``: whether its effects are hard
-    to undo. ``reaches_out``: whether it sends requests to other servers. ``gives``: the type of the data of
-    all its responses; None if some have no data or another type.
+    ``use``: a function that takes the server's object and the arguments, of type ``takes``, and returns text or raises
+    ``RefusedTool``. ``reads``: whether it only reads. ``destroys``: whether its effects are hard to undo.
+    ``reaches_out``: whether it sends requests to other servers. ``gives``: the type of the data in all of its
+    responses; None if some responses have no data or data of another type.
     """
 
     title: str
@@ -78,9 +77,9 @@ class Resource(NamedTuple):
 class Resources(NamedTuple):
     """Resources of an MCP server.
 
-    ``list_from``: the function that gets the server's object and the number of resources to skip, and returns
-    the next resources and whether there are more. ``read``: the function that returns the media type and
-    text of a resource, or None if there is none.
+    ``list_from``: a function that takes the server's object and the number of resources to skip, and returns the next
+    resources and whether there are more. ``read``: a function that returns the media type and text of a resource, or
+    None if it doesn't exist.
     """
 
     list_from: Callable[[Any, int], tuple[list[Resource], bool]]
@@ -88,8 +87,8 @@ class Resources(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Prompt that people can choose. ``arguments``: the descriptions of its arguments by name. All
-    arguments are required, and are texts. ``write``: the function that returns the prompt for the model."""
+    """Prompt that people can choose. ``arguments``: the descriptions of its arguments by name. All arguments are
+    required strings. ``write``: a function that returns the prompt for the model."""
 
     title: str
     description: str
@@ -157,8 +156,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the protocol
-    version has no negotiation. Responses of such versions have a different format."""
+    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the protocol version has no
+    negotiation. Responses have a different format in such versions."""
 
     tool: str
     arguments: bytes
@@ -181,7 +180,7 @@ class _Wrong(Exception):
 
 
 class Headers(NamedTuple):
-    """Headers of a request that describe its message; a missing header is empty."""
+    """Headers of a request that describe its message. Missing headers are empty."""
 
     protocol: str
     method: str
@@ -324,7 +323,7 @@ _LISTS_KEPT_FOR = 60_000
 
 
 def _check_single(method: str, named: object, meta: object, headers: Headers) -> None:
-    """Check that a request states its version, and that its headers match. Raises ``_Wrong`` if they don't."""
+    """Check that a request specifies its version, and that its headers match. Raises ``_Wrong`` if not."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
         raise _Wrong(_INVALID_PARAMS, message)
@@ -344,7 +343,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
 def _answer_single(
     server: Server, on: object, method: str, params: JsonObject, headers: Headers
 ) -> JsonObject:
-    """Return the result of a request that states its version. Raises ``_Wrong`` if the request is invalid."""
+    """Return the result of a request that specifies its version. Raises ``_Wrong`` if the request is invalid."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)
     if known is None:
@@ -374,7 +373,8 @@ class _Named(Struct, frozen=True):
 
 
 def called_tool(body: bytes) -> str:
-    """Return the name of the tool that a message calls, whether valid or not; empty for any other message."""
+    """Return the name of the tool that a message calls, even if the call is invalid; an empty string for any other
+    message."""
     try:
         called = msgspec.json.decode(body, type=_Named)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -387,7 +387,7 @@ _RESULTS = msgspec.json.Decoder(_Result)
 
 
 def read_call(body: bytes, headers: Headers) -> ToolCall | None:
-    """Return the tool call in a posted message; None for any other message, whether valid or not."""
+    """Return the valid tool call in a posted message; None for any other message."""
     try:
         message = _CALLS.decode(body)
         single = headers.protocol == _SINGLE
@@ -407,14 +407,14 @@ def result_of(answer: Answer) -> bytes | None:
 
 
 def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
-    """Replace the text in the response to a tool call. ``wrong``: whether the text reports a failure."""
+    """Replace the text in the response to a tool call. ``wrong``: whether the new text reports a failure."""
     message = msgspec.json.decode(answer.body)
     message["result"] |= _said(said, wrong)
     return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 
 def answer_call(call: ToolCall, result: bytes) -> Answer:
-    """Return the response to a call, given the ``result_of`` the response to an identical call."""
+    """Return the response to a call. ``result``: the result of ``result_of`` for the response to an identical call."""
     return _json(200, call.id, result=Raw(result))
 
 

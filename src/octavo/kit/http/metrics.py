@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder in which workers store their counts, so that each can report all of
-them. The client library reads it once, when it is loaded."""
+"""Environment variable with the folder in which workers store their counts, so that each worker can report the counts
+of all workers. The client library reads the variable once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _PAGE = resource.getpagesize()
@@ -41,7 +41,7 @@ _every: WeakSet[Metrics] = WeakSet()
 
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
-    """Count blocks of a document that are shown as plain text because Octavo's code failed."""
+    """Count document blocks that are shown as plain text because Octavo's code failed."""
     log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
@@ -119,7 +119,7 @@ class Metrics:
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Report the jobs and events in the database. They are read when metrics are requested."""
+        """Report the numbers of jobs and events in the database, which are read when metrics are requested."""
         if self._database is not None:
             return
         self._database = database
@@ -174,7 +174,7 @@ class Metrics:
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:
-        """Record the reads on the replica so far, if there is one."""
+        """Record the reads on the replica so far, if there is a replica."""
         if self._database is None:
             return
         with self._counting:
@@ -183,8 +183,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """Return the body of ``/metrics``. If there is more than one worker, it covers all of them; they
-        record their values periodically."""
+        """Return the body of ``/metrics``. If there is more than one worker, it covers all workers, which record their
+        values periodically."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry
@@ -205,7 +205,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """Number of waiting, running, and parked jobs and events. It is the same in every process."""
+    """Numbers of pending, running, and failed jobs, and of pending events. They are the same in every process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

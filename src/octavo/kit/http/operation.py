@@ -1,19 +1,18 @@
-"""The one table of operations: each HTTP operation is declared once, by decorating its handler.
+"""The table of operations: each HTTP operation is declared once, by decorating its handler.
 
-Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics, and the
-contract tests all read ``TABLE``. A handler's signature declares what it needs:
+Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics, and the contract
+tests all read ``TABLE``. A handler's signature declares its requirements:
 
 - ``call: Call``: the request;
-- one proof object (a type registered with ``enters``): the result of the permission check for the IDs in
-  the path; for an operation that is open to visitors of a site, a union with their type;
+- one proof object (a type registered with ``enters``): the result of the permission check for the IDs in the path; for
+  an operation that site visitors can call, a union with the type for visitors;
 - ``body`` and ``query``: msgspec types that the request is validated against;
 - any other argument: a path parameter, in snake case;
 - the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
   False (nothing to delete).
 
-One handler can have several declarations, for operations that do the same thing to different objects. In
-that case, its proof type is registered once for each of them, and the IDs in the path determine the
-permission check.
+One handler can have several declarations, for operations that do the same thing to different objects. In that case, its
+proof type is registered once for each operation, and the IDs in the path determine the permission check.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """Value of ``returns`` for a DELETE whose handler returns whether there was something to delete."""
+    """Value of ``returns`` for a DELETE operation whose handler returns whether the object existed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,8 @@ class Enter:
 
 
 AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
-"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, see
-questions and missing answers, and merge."""
+"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, see questions and
+searches without answers, and merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +115,15 @@ class Operation:
     body_media: str = "application/json"
     """Media type of the body."""
     refuses_unread: bool = False
-    """Whether unknown keys of a body are rejected; otherwise, a header of the response lists them."""
+    """Whether unknown keys in a body are rejected; otherwise, a response header lists them."""
     draw_error: Callable[[OctavoError], Any] | None = None
     """Function that presents errors, if they aren't in the API's error format."""
     browsed: bool = False
-    """Whether browsers visit the operation. If so, errors are pages for clients that accept pages."""
+    """Whether browsers open the operation's URL. If so, clients that accept pages get errors as pages."""
     yields: tuple[str, ...] = ()
-    """Scopes that a token needs in addition to that of the operation."""
+    """Scopes that a token needs in addition to the operation's scope."""
     waits_for: WaitsFor | None = None
-    """Resource that the operation waits for, in threads that organizations share."""
+    """Resource that the operation waits for, in threads shared by all organizations."""
     scripts: bool = False
     """Whether integration scripts can call the operation regardless of their scopes."""
     agents: AgentScope | None = None
@@ -134,7 +133,7 @@ class Operation:
     minimal: bool = False
     """Whether callers can request an empty response with `Prefer: return=minimal` (RFC 7240)."""
     in_maintenance: bool = False
-    """Whether the operation can be called while the server is read-only. GET operations always can."""
+    """Whether the operation can be called while the server is read-only. This is always possible for GET operations."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -153,8 +152,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Return whether authorization loads the object to delete. If so, a missing object and missing
-        access result in the same response."""
+        """Return whether authorization loads the object to delete. If so, the response is the same for a missing object
+        and for missing access."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
@@ -164,8 +163,8 @@ class Operation:
 
     @property
     def enter(self) -> Enter | None:
-        """Return the permission check; None for public operations and, before ``check_table``, for those
-        whose check isn't registered yet."""
+        """Return the permission check; None for public operations and, before ``check_table``, for operations whose
+        check isn't registered yet."""
         return _ENTERS.get((self.proof_type, self.entered_by))
 
     @property
@@ -186,20 +185,20 @@ _VISITS: set[type] = set()
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
-"""Maximum sizes in bytes of a body, for operations that don't declare a limit. The second one is for public
+"""Maximum sizes in bytes of a body for operations that don't declare a limit. The second size is for public
 operations."""
 
 
 class DeclarationError(Exception):
-    """Raised if the declaration of an operation is invalid, when its module is imported."""
+    """Raised if the declaration of an operation is invalid. This happens when the operation's module is imported."""
 
 
 def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_H], _H]:
     """Register the function that creates a proof object of type ``proof`` from these path parameters.
     ``visitors``: whether the type is only for visitors of a site.
 
-    A type can be registered for several sets of parameters, including by packages that are on a higher layer
-    than the one that declares it.
+    A type can be registered for several sets of parameters, including by packages in a higher layer than the one that
+    declares the type.
     """
     key = (proof, frozenset(parameters))
 
@@ -223,8 +222,8 @@ def list_proofs() -> list[type]:
 
 
 def check_table() -> None:
-    """Check that every operation has a permission check, once all packages are loaded. Raises
-    DeclarationError if one doesn't."""
+    """Check that every operation has a permission check. Call this after all packages are loaded. Raises
+    DeclarationError if a check is missing."""
     for operation in TABLE.values():
         if operation.proof_type is not None and operation.enter is None:
             by = ", ".join(sorted(operation.entered_by)) or "nothing"
@@ -276,9 +275,9 @@ def _required_fields(query: Any) -> frozenset[str]:
 def _read_answer(id: str, method: Method, annotation: object, declared: object) -> object:
     """Return the type of an operation's response; None for an empty response.
 
-    ``annotation``: the return type of the handler. ``declared``: the declared type, if the handler returns a
-    ``Reply``, a ``Stream``, a ``Deferred``, or encoded bytes, or if it serves several operations. Raises
-    DeclarationError if the two types contradict each other or are the same.
+    ``annotation``: the return type of the handler. ``declared``: the declared type, if the handler returns a ``Reply``,
+    a ``Stream``, a ``Deferred``, or encoded bytes, or if it serves several operations. Raises DeclarationError if the
+    two types contradict each other or are identical.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
@@ -308,7 +307,7 @@ class Area(Struct, frozen=True):
     """Part of the API: the word that token scopes and the description use for its operations.
 
     ``lenient``: whether its bodies follow a standard that requires ignoring unknown keys. ``media_type``: the media
-    type of its responses. ``draw_error``: the function that presents errors in the format of that standard.
+    type of its responses. ``draw_error``: a function that presents errors in the format of that standard.
     """
 
     name: str
@@ -345,26 +344,24 @@ class Area(Struct, frozen=True):
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the response, if the return type of the handler doesn't determine it. ``status``:
-        the status of success (default 200; 204 without a response). ``also``: additional success statuses.
-        ``body_limit``: the maximum size of the body in bytes. ``quick``: whether it reads only a few rows
-        by their keys, regardless of the amount of data, or cached data, so that it can run on the event
-        loop (on PostgreSQL, if those rows are cached); a handler that has more to do calls
-        ``call.leave_loop()``. ``refuses_unread``: whether to reject unknown keys of a body, as extensions
-        do, because the body replaces everything. ``media_type``: the media type of the response, if it
-        differs from the area's. ``other_media``: additional media types that callers can request.
-        ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers are redirected here,
-        and get errors as pages.
+        ``returns``: the type of the response, if the return type of the handler doesn't determine it. ``status``: the
+        success status (default: 200, or 204 without a response). ``also``: additional success statuses. ``body_limit``:
+        the maximum size of the body in bytes. ``quick``: whether it reads only cached data or a few rows by their keys,
+        regardless of the amount of data, so that it can run on the event loop (on PostgreSQL, if those rows are
+        cached). A handler that has more to do calls ``call.leave_loop()``. ``refuses_unread``: whether to reject
+        unknown keys in a body, as extensions do, because the body replaces the whole object. ``media_type``: the media
+        type of the response, if it is different from the media type of the area. ``other_media``: additional media
+        types that callers can request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers
+        are redirected to the operation, and get errors as pages.
 
         ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
-        links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the
-        resource that it waits for, such as a language model or another server. ``visitors``: whether
-        visitors of a site can call it; the type of their proof object is the other type in the union that
-        the handler takes. ``scripts``: whether integration scripts can call it regardless of their scopes,
-        as in the public description. ``agents``: the permission that an agent needs. ``minimal``: whether
-        callers can request an empty response with the ``Prefer`` header. ``in_maintenance``: whether it
-        works while the server is read-only, because it doesn't change content. Raises DeclarationError if
-        these contradict each other.
+        links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource
+        that it waits for, such as a language model or another server. ``visitors``: whether site visitors can call it;
+        the type of their proof object is the second type in the union that the handler takes. ``scripts``: whether
+        integration scripts can call it regardless of their scopes, as in the public description. ``agents``: the
+        permission that an agent needs. ``minimal``: whether callers can request an empty response with the ``Prefer``
+        header. ``in_maintenance``: whether it works while the server is read-only, because it doesn't change content.
+        Raises DeclarationError if these arguments contradict each other.
         """
 
         def declare(handler: _H) -> _H:
@@ -450,7 +447,7 @@ class Area(Struct, frozen=True):
 
 
 class Drafted(Struct, frozen=True):
-    """Change request that a preview shows in place of its space's content."""
+    """Change request that a preview shows instead of its space's content."""
 
     change_id: str
     space_id: str
@@ -460,13 +457,13 @@ class Drafted(Struct, frozen=True):
 class Person(Struct, frozen=True):
     """Person with the access of the token or session that they are using.
 
-    ``token_id``: the ID of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the
-    person. ``organization_id``: the only accessible organization; None for all of the person's.
-    ``session``: whether ``token_id`` is the ID of a session. ``proved_at``: the time in milliseconds at
-    which the person last confirmed their identity in this session; 0 for tokens. ``expires_at``: the
-    expiration of a token; None if it never expires. ``client``: the IP address of the request; None in a
-    job. ``agent``: the name of the agent that acts for the person with its own token. In that case,
-    ``token_id`` is the ID of their connection, and the scopes are those of agents.
+    ``token_id``: the ID of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the person.
+    ``organization_id``: the only accessible organization; None for all organizations of the person. ``session``:
+    whether ``token_id`` is the ID of a session. ``proved_at``: the time in milliseconds at which the person last
+    confirmed their identity in this session; 0 for tokens. ``expires_at``: the expiration of a token; None if it never
+    expires. ``client``: the IP address of the request; None in a job. ``agent``: the name of the agent that acts for
+    the person with its own token. In that case, ``token_id`` is the ID of their connection, and the scopes are those of
+    agents.
     """
 
     user_id: str
@@ -498,25 +495,24 @@ class Script(Struct, frozen=True):
 
     @property
     def agent(self) -> None:
-        """Return an empty string, because a script acts only for itself."""
+        """Return an empty string, because a script doesn't act through an agent."""
 
     @property
     def token_id(self) -> str:
-        """Return the ID of the script's tokens for the audit log and rate limits, because the tokens aren't
+        """Return a fixed ID for the script's tokens, for the audit log and rate limits, because the tokens aren't
         stored."""
         return self.installation_id or self.integration_id
 
 
 class Visitor(Struct, frozen=True):
-    """Visitor of a published site who isn't a member of its organization. The call is made by a renderer on
-    their behalf.
+    """Visitor of a published site who isn't a member of its organization. A renderer makes the call on the visitor's
+    behalf.
 
-    ``claims``: the ``visitor`` value of conditions. ``spaces``: the IDs of the spaces that the site shows them.
-    ``visibility``: the visibility of the site. ``base``: the site's URL for this visitor. ``preview``: the
-    token of the preview that they are using, whether or not the site is published. ``drafted``: the change
-    request that the preview shows. ``drafts``: whether the preview shows drafts of the structure.
-    ``named``: additional objects that the request can access if a page that the visitor can see refers to
-    them: ``user`` and an ID, or ``openapi`` and a slug.
+    ``claims``: the ``visitor`` value of conditions. ``spaces``: the IDs of the spaces that the site shows to the
+    visitor. ``visibility``: the visibility of the site. ``base``: the site's URL for this visitor. ``preview``: the
+    token of the visitor's preview, whether or not the site is published. ``drafted``: the change request that the
+    preview shows. ``drafts``: whether the preview shows drafts of the structure. ``named``: additional objects that the
+    request can access if a page that the visitor can see refers to them: ``user`` and an ID, or ``openapi`` and a slug.
     """
 
     site_id: str
@@ -543,9 +539,9 @@ Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 
 @dataclass(slots=True, kw_only=True)
 class Recipient:
-    """Recipient of a response, and the server that creates it. ``authenticated``: the caller; None if the
-    recipient is anonymous, such as the script that a job runs. ``on_loop``: whether the code runs on the
-    event loop, where nothing may take a long time."""
+    """Recipient of a response, and the server that creates the response. ``authenticated``: the caller; None if the
+    recipient is anonymous, such as the script that a job runs. ``on_loop``: whether the code runs on the event loop,
+    where it must not take a long time."""
 
     context: Context
     authenticated: Caller | None = None
@@ -570,8 +566,8 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. With NotFound, renderers show
-        their visitors that there is no such page; any other error would count as an error of the renderer.
+        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. After NotFound, renderers show a
+        "page not found" response to their visitors; any other error would count as an error of the renderer.
         """
         caller = self.caller
         if isinstance(caller, Visitor):
@@ -610,20 +606,20 @@ class Call(Recipient):
     request_id: str
     response_headers: dict[str, str] = field(default_factory=dict)
     counted: bool = False
-    """Whether the call has been counted for the rate limit, which happens only once, regardless of retries."""
+    """Whether the call has been counted for the rate limit. It is counted only once, regardless of retries."""
     organization_counted: bool = False
     """Whether the call has been counted for its organization's rate limit."""
     ask: Ask | None = None
     """Function that performs another operation of the table as the same caller; see ``http.Dispatcher.ask``."""
     by_agent: bool = False
-    """Whether the call is made by the MCP server for agents, because agents' tokens are valid only there."""
+    """Whether the MCP server for agents makes the call. Agents' tokens are valid only for that server."""
     organization_id: str = ""
-    """Organization of the object that was entered last; empty if there is none."""
+    """Organization of the object that the call was last authorized for; empty if there is none."""
     asked_again: bool = False
-    """Whether the call is authenticated again while it is being answered, which doesn't count as activity
-    of the caller."""
+    """Whether the call is authenticated again while it is being answered. This doesn't count as activity of the
+    caller."""
     has_written: bool = False
-    """Whether ``write_first`` has already written the data that the response has to contain."""
+    """Whether ``write_first`` has already written the data that the response must include."""
 
     def perform(self, operation_id: str, path: dict[str, str], body: object = None) -> object:
         """Return the response of another operation to the same caller. Raises its errors."""
@@ -640,9 +636,8 @@ class Call(Recipient):
 
 
 class Deferred(Struct, Generic[T], frozen=True):
-    """Result that another thread computes. Neither the event loop nor the handler's thread waits for the
-    result. ``present``: the function that returns the response once the result is available, or raises its
-    errors."""
+    """Result that another thread computes. Neither the event loop nor the handler's thread waits for the result.
+    ``present``: a function that returns the response when the result is available, or raises its errors."""
 
     future: Future[T]
     present: Callable[[Future[T]], object]
@@ -662,7 +657,7 @@ class WritesFirst(Exception):
 
 
 class RawBody(Struct, frozen=True):
-    """Type of ``body`` for operations that don't take JSON: the bytes as they arrived."""
+    """Type of ``body`` for operations that don't take JSON: the bytes of the request."""
 
     data: bytes
     content_type: str
@@ -671,7 +666,7 @@ class RawBody(Struct, frozen=True):
 class Reply(Struct, frozen=True):
     """Response with a status or headers other than those declared.
 
-    If ``value`` consists of bytes, it is sent unchanged; in that case, ``headers`` contain its content type.
+    If ``value`` is bytes, it is sent unchanged, and ``headers`` must contain its content type.
     """
 
     value: Any = None
@@ -682,10 +677,9 @@ class Reply(Struct, frozen=True):
 class Follow(Struct, frozen=True):
     """Response that lasts as long as its caller listens to these topics (``kit.work.hub``).
 
-    ``owner``: an organization, and the person or object in it. ``after``: the position at which the caller
-    stopped listening. ``seconds``: the time to listen. ``check``: the function that raises errors in
-    addition to those raised when the caller is authenticated and enters again. ``may_know``: the same as
-    for listeners.
+    ``owner``: an organization, and the person or object in it. ``after``: the position at which the caller stopped
+    listening. ``seconds``: the time to listen. ``check``: a function that raises errors in addition to those raised
+    when the caller is authenticated and authorized again. ``may_know``: see ``Listener``.
     """
 
     topics: tuple[Topic, ...]

@@ -9,11 +9,11 @@ from octavo.settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
-    """Return the IP address that a request comes from: the peer, or, if the peer is trusted, the address in
-    X-Forwarded-For. IPv4 addresses are never written as IPv6.
+    """Return the IP address that a request comes from: the peer or, if the peer is trusted, the address in
+    X-Forwarded-For. IPv4 addresses are never in IPv6 form.
 
-    Each proxy appends its client, so the list is read from its end, as long as the proxy that added an entry is
-    trusted. Entries that a client added are ignored.
+    Each proxy appends its client, so the list is read from the end, as long as the proxy that added an entry is
+    trusted. Entries from clients are ignored.
 
     >>> from octavo.settings import parse_networks
     >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
@@ -35,8 +35,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
 
 
 def address_key(address: str) -> str:
-    """Return the key that limits use to count an IP address: for IPv6, the whole /64 network counts as one
-    client.
+    """Return the key under which limits count an IP address. For IPv6, the whole /64 network counts as one client.
 
     >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
     True
@@ -52,9 +51,8 @@ def address_key(address: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an IPv4 address in its plain form. A socket that listens on both protocols returns
-    `::ffff:203.0.113.7`, and all of these addresses are in one /64 network, so one client could use up the
-    limits of all others."""
+    """Return an IPv4 address in its plain form. A socket that listens on both protocols returns `::ffff:203.0.113.7`,
+    and all of these addresses are in one /64 network, so one client could use up the limits of all other clients."""
     if ":" not in address:
         return address
     try:

@@ -1,10 +1,10 @@
-"""Organizations to which callers have been admitted, which determine the owner of a request's turn before
-the request's object is looked up.
+"""Organizations to which callers have been admitted. They determine the owner of a request's turn before the request's
+object is looked up.
 
-A request specifies a place (a space, a site's path), and any caller can specify any place. The request
-counts toward the place's organization only if the same caller has been admitted to the place before; until
-then, it doesn't count toward any organization, and shares turns with other such requests. Therefore,
-knowing the name of an organization isn't enough to use up its turns.
+A request specifies a place, such as a space or a site's path, and any caller can specify any place. The request counts
+toward the place's organization only if the same caller has been admitted to the place before. Until then, it doesn't
+count toward any organization, and shares turns with other such requests. Therefore, knowing the name of an organization
+isn't enough to use up its turns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class RecentAccess:
         self._known: ByteCache[str] = ByteCache(_INSIDERS)
 
     def organization(self, asker: str, *places: str) -> str:
-        """Return the organization of the first of these places to which the caller has been admitted; empty
+        """Return the organization of the first of these places to which the caller has been admitted; an empty string
         if there is none."""
         for place in places:
             if organization := self._known.get((asker, place), ""):

@@ -24,7 +24,7 @@ class Routes(Generic[T]):
     """Targets by path pattern. ``{name}`` represents one segment, and ``{name*}`` all remaining segments,
     if any.
 
-    A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
+    A fixed segment takes precedence over a parameter, and a parameter takes precedence over the rest of a path.
 
     >>> routes = Routes()
     >>> routes.add("/spaces/{spaceId}/pages", 1)
@@ -45,7 +45,7 @@ class Routes(Generic[T]):
                 node = node.named.setdefault(segment, _Node())
             elif segment.endswith("*}"):
                 if node.rest is not None:
-                    raise ValueError(f"two routes at {pattern}")
+                    raise ValueError(f"two routes have the pattern {pattern}")
                 node.rest = (target, (*names, segment[1:-2]))
                 return
             else:
@@ -53,7 +53,7 @@ class Routes(Generic[T]):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
         if node.target is not None:
-            raise ValueError(f"two routes at {pattern}")
+            raise ValueError(f"two routes have the pattern {pattern}")
         node.target = (target, tuple(names))
 
     def find(self, segments: Sequence[str]) -> tuple[T, dict[str, str]] | None:

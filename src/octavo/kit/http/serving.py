@@ -23,9 +23,9 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Number of open files in addition to connections, for databases, files being sent, and logs."""
+"""Number of open files in addition to connections: databases, files that are being sent, and logs."""
 _END = 1.0
-"""Number of seconds in which canceled requests must end."""
+"""Number of seconds within which canceled requests must end."""
 _GIVEN_UP = 5.0
 """Number of seconds to wait for a port in use to become free."""
 
@@ -42,8 +42,8 @@ class PortLimits(Struct, frozen=True):
 
 
 class PortListener:
-    """Listener that serves an application on a port. More than one process can listen on the same port; the
-    system distributes connections among them. The listener is started and stopped in the same event loop."""
+    """Listener that serves an application on a port. More than one process can listen on the same port; the system
+    distributes connections among the processes. The listener is started and stopped in the same event loop."""
 
     def __init__(self, application: Application, host: str, port: int, bounds: PortLimits) -> None:
         self._application = application
@@ -76,12 +76,12 @@ class PortListener:
         return self._serving.result()
 
     def leave(self) -> None:
-        """End each connection with its next response."""
+        """Close each connection after its next response."""
         self._application.leaving = True
 
     async def close(self, patience: float) -> None:
-        """Stop accepting new connections, let requests finish within ``patience`` seconds, and then cancel
-        any that remain."""
+        """Stop accepting new connections, let requests finish within ``patience`` seconds, and then cancel the
+        remaining requests."""
         assert self._serving is not None
         self._application.leaving = True
         self._server.stop()  # type: ignore[no-untyped-call]
@@ -93,7 +93,8 @@ class PortListener:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop for serving, whose overhead per request is half that of the standard library's."""
+    """Return an event loop for serving, whose overhead per request is half the overhead of the standard library's
+    loop."""
     return uvloop.new_event_loop()
 
 
@@ -104,7 +105,7 @@ def run_served(main: Coroutine[object, object, T]) -> T:
 
 
 def resolve(host: str) -> str:
-    """Return the IP address of a host name or address. Raises OSError if it can't be resolved."""
+    """Return the IP address for a hostname or an address. Raises OSError if it can't be resolved."""
     return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0])
 
 

@@ -1,4 +1,4 @@
-"""Folders of built files. The files are read once, named by their content, and compressed before the first
+"""Folders of built files. The files are read once, named after a hash of their content, and compressed before the first
 request."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _IMMUTABLE = {"cache-control": "public, max-age=31536000, immutable", "x-content
 
 
 def content_type(name: str) -> str:
-    """Return the media type of a file by its name, including the encoding for text."""
+    """Return the media type of a file, based on its name. For text, it includes the encoding."""
     kind = _TYPES.get(Path(name).suffix) or guess_type(name)[0] or "application/octet-stream"
     return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 

@@ -1,5 +1,5 @@
-"""Find unknown keys in a JSON body: keys at any depth that the body's type doesn't have, and keys that are
-rejected because newer servers use them to restrict something."""
+"""Find unknown keys in a JSON body: keys at any depth that the body's type doesn't have, and keys that are rejected
+because newer servers use them to restrict access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NAMED = 20
 
 
 class Shape(Struct):
-    """Shape of the known part of a JSON value. An empty shape represents a value that is read completely.
+    """Shape of the known part of a JSON value. An empty shape represents a value that is entirely known.
 
     ``fields``: the shapes of an object's fields, by key. ``tagged``: alternatively, the shapes of the kinds of
     objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free
@@ -39,8 +39,8 @@ NOTHING = Shape(fields={})
 
 @cache
 def shape_of(type: object) -> Shape:
-    """Return the shape of a body type. It is computed on first use, because few types are needed and each takes some
-    time."""
+    """Return the shape of a body type. It is computed on first use, because only few types are needed, and each takes
+    some time."""
     return _shape(models.type_info(type), {})
 
 
@@ -113,8 +113,8 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[tuple[str, object]
 
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields of one operation that are in the newest public description but that Octavo doesn't have.
-    ``query`` and ``body``: fields whose use is rejected. ``ignored``: fields without effect."""
+    """Fields of one operation that are in the newest public description but not in Octavo. ``query`` and ``body``:
+    fields that are rejected. ``ignored``: fields that have no effect."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()
@@ -132,12 +132,12 @@ UNRESTRICTED: dict[str, tuple[object, ...]] = {
     "draft": (None, False),
     "hidden": (None, False),
 }
-"""Names of fields that hide something or limit access to it, with the values that restrict nothing. An
-operation that doesn't have such a field rejects all other values."""
+"""Names of fields that hide content or limit access to it, with the values that have no restricting effect. An
+operation without such a field rejects all other values."""
 
 
 def restricts(path: str, value: object) -> bool:
-    """Return whether a field is meant to hide something or to limit access to it.
+    """Return whether a field is meant to hide content or to limit access to it.
 
     >>> restricts("changes[0].hidden", True), restricts("hidden", False), restricts("color", True)
     (True, False, False)
@@ -150,5 +150,5 @@ _NUMBER = re.compile(r"\[\d+\]")
 
 
 def without_numbers(path: str) -> str:
-    """Return the path of a key in the format that ``NEWER`` uses: ``links[].title`` for ``links[3].title``."""
+    """Return the path of a key in the format of ``NEWER``: ``links[].title`` for ``links[3].title``."""
     return _NUMBER.sub("[]", path)

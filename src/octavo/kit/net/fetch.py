@@ -1,9 +1,9 @@
 """Send HTTP requests in a way that attackers can't misuse.
 
-A host name is resolved once, all of its IP addresses must be public, and the connection is made to one of
-exactly these addresses, so later responses from a name server are irrelevant. Each redirect is checked
-again. One deadline applies to the whole fetch, including slow name servers, redirects, and slow headers; in
-a job, it is never later than the job's own deadline.
+A hostname is resolved once, all of its IP addresses must be public, and the connection is made to one of these
+addresses, so later responses from a name server are irrelevant. Each redirect is checked in the same way. One deadline
+applies to the whole fetch, including slow name servers, redirects, and slow headers. In a job, it is never later than
+the job's own deadline.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ class TlsFailure(FetchError):
 
 
 class TooManyRedirects(FetchError):
-    """Raised if a fetch was redirected more often than its limit."""
+    """Raised if a fetch was redirected too often."""
 
 
 class ByteAllowance:
-    """Total number of bytes that several fetches together can use. It is thread-safe."""
+    """Total number of bytes that several fetches can use together. It is thread-safe."""
 
     def __init__(self, size: int) -> None:
         self._size = self._left = size
         self._lock = threading.Lock()
 
     def take(self, count: int) -> None:
-        """Use up a number of bytes. Raises FetchError if fewer are left."""
+        """Use up a number of bytes. Raises FetchError if there aren't enough left."""
         with self._lock:
             self._left -= count
             if self._left < 0:
@@ -105,8 +105,8 @@ _LIMITS = Limits()
 
 
 class CheckedUrl(Struct, frozen=True):
-    """Checked URL. ``addresses``: the IP addresses of its host at that time. ``trusted``: whether the host
-    can be reached although it is private."""
+    """Checked URL. ``addresses``: the IP addresses of its host at that time. ``trusted``: whether connections to the
+    host are allowed although it is private."""
 
     url: str
     scheme: str
@@ -136,9 +136,9 @@ class Streamed(Struct, frozen=True):
 class Fetcher:
     """HTTP client. It is thread-safe and doesn't keep connections open between fetches.
 
-    ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the
-    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace.
-    Enable this only for servers that an organization or the server administrator configured.
+    ``allowed``: comma-separated ``host:port`` pairs to which connections are allowed although they are private (the
+    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace. Enable this only
+    for servers that an organization or the server administrator has configured.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
@@ -146,8 +146,8 @@ class Fetcher:
         self._tells_trace = tells_trace
 
     def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> CheckedUrl:
-        """Resolve and check a URL without connecting, for other clients such as git. Raises FetchError if
-        it isn't allowed or can't be resolved."""
+        """Resolve and check a URL without connecting, for other clients such as Git. Raises FetchError if the URL isn't
+        allowed or can't be resolved."""
         import httpx
 
         try:
@@ -177,7 +177,7 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Fetched:
-        """Return the response, regardless of its status. Raises FetchError if there is none."""
+        """Return the response, regardless of its status. Raises FetchError if there is no response."""
         import httpx
 
         deadlines.check()
@@ -224,8 +224,8 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Iterator[Streamed]:
-        """Return a response whose body is read as it arrives. Redirects aren't followed. Raises FetchError
-        if the fetch fails, possibly only while its chunks are read."""
+        """Return a response whose body is read as it arrives. Redirects aren't followed. Raises FetchError if the fetch
+        fails, including while the chunks are read."""
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
@@ -331,7 +331,7 @@ def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.S
 
 
 def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[bytes]:
-    """Yield the chunks up to the size limit. Raises FetchError if it is exceeded."""
+    """Yield the chunks up to the size limit. Raises FetchError if the limit is exceeded."""
     size = 0
     for chunk in chunks:
         size += len(chunk)
@@ -343,23 +343,22 @@ def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[byt
 
 
 def _refuse_odd_numbers(host: str) -> None:
-    """Reject hosts that libraries read as IPv4 addresses in a special notation: decimal, octal,
-    hexadecimal, or shortened."""
+    """Reject hosts that libraries interpret as IPv4 addresses in a special notation: decimal, octal, hexadecimal, or
+    shortened."""
     last = host.rstrip(".").rpartition(".")[2]
     if _NUMERIC.fullmatch(last):
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchNotAllowed(
-                f"{host}: this format of IP address isn't allowed. Use a host name, or an address such as"
+                f"{host}: this format of IP address isn't allowed. Use a hostname, or an address such as"
                 " 192.0.2.1."
             ) from None
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
-    """Return the IP addresses of a host. A lookup can't be stopped, so one that takes too long continues in
-    its own thread."""
-    late = FetchTimeout(f"{host}: the host name couldn't be resolved in time")
+    """Return the IP addresses of a host. A lookup can't be stopped, so a slow lookup continues in its own thread."""
+    late = FetchTimeout(f"{host}: the hostname couldn't be resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
         raise late
@@ -379,7 +378,7 @@ def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     except TimeoutError:
         raise late from None
     except (OSError, UnicodeError):
-        raise UnknownHost(f"{host}: the host name couldn't be resolved") from None
+        raise UnknownHost(f"{host}: the hostname couldn't be resolved") from None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
@@ -391,7 +390,7 @@ def _is_public(text: str) -> bool:
 
 
 def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Decompress in limited pieces, so that a decompression bomb is noticed before it has become large."""
+    """Decompress in limited pieces, so that a decompression bomb is detected before it becomes large."""
     if encoding.strip().lower() in ("", "identity"):
         yield from chunks
         return

@@ -83,7 +83,7 @@ class GuardedPool(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
     def cut(self) -> None:
-        """Close all connections, even if threads are waiting for them."""
+        """Close all connections, including connections that threads are waiting for."""
         for connection in self._connections:
             with suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,10 +1,9 @@
-"""Packs of objects from other servers, which are received into a file and inspected before they are
-unpacked.
+"""Packs of objects from other servers. They are received into a file and inspected before they are unpacked.
 
-A pack states the size of each of its objects. A few kilobytes can declare objects of several gigabytes,
-which would be held in memory while being unpacked. Such packs are rejected, and so are such objects in a
-local repository, whose packs were never received. This module is loaded only where Git is used, because the
-Git libraries are slow to load.
+A pack declares the size of each of its objects. A few kilobytes can declare objects of several gigabytes, which would
+be kept in memory during unpacking. Such packs are rejected. So are such objects in a local repository, whose packs
+weren't inspected when they arrived. This module is loaded only where Git is used, because the Git libraries are slow to
+load.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ MOST_OBJECT = 256 * 1024**2
 """Maximum size in bytes of one object. Files in spaces are smaller, but a repository may also contain other
 files."""
 MOST_UNPACKED = 64 * 1024**3
-"""Maximum total size in bytes of all objects in a pack. The objects in a long history are much larger than
-their differences."""
+"""Maximum total size in bytes of all objects in a pack. The objects in a long history are much larger than the
+differences that a pack stores."""
 DAMAGES = (
     FileFormatException,
     ChecksumMismatch,
@@ -50,7 +49,7 @@ DAMAGES = (
     zlib.error,
     struct.error,
 )
-"""Exceptions that reading an object raises if no Git program would have written it."""
+"""Exceptions that are raised when reading objects that no Git program would write."""
 _IN_MEMORY = 4 * 1024**2
 _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
@@ -62,7 +61,7 @@ _TOO_LARGE = (
 _CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`."
 _CUT_OFF = "the packfile was truncated. Try again."
 _NUMBERS = 32
-"""Number of bytes at the beginning of a delta that contain its two sizes."""
+"""Maximum number of bytes at the beginning of a delta for its two sizes."""
 _CHECKED_EVERY = 1000
 
 
@@ -145,7 +144,7 @@ class GuardedStore(DiskObjectStore):
 
 
 def _require_unpackable(store: Any, oid: ObjectID) -> None:
-    """Check an object. Raises GitRefused if it, or an object that it is built from, is too large."""
+    """Check an object. Raises GitRefused if the object, or an object that it is built from, is too large."""
     try:
         with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
             head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)
@@ -228,7 +227,7 @@ class _Reading:
         return found
 
     def object_head(self) -> tuple[int, int]:
-        """Read the kind of the next object and its stated size."""
+        """Read the kind of the next object and its declared size."""
         byte = self.take(1)[0]
         kind, size, shift = byte >> 4 & 7, byte & 15, 4
         while byte & 0x80:

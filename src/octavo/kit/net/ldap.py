@@ -1,7 +1,7 @@
 """LDAP client, which finds people and their groups in a directory and checks passwords.
 
-Referrals aren't followed, names and values are decoded as UTF-8, and everything has a time limit. People
-are identified by an ID that the directory never changes, because names and distinguished names can change.
+Referrals aren't followed, names and values are decoded as UTF-8, and all requests have a time limit. People are
+identified by an ID that the directory never changes, because names and distinguished names can change.
 """
 
 from __future__ import annotations
@@ -37,13 +37,12 @@ _DISABLED = 2
 _COMPLETE = {0, 10}
 """Result codes of a completed search: success, and a referral."""
 _REFUSED = {19, 32, 34, 48, 49, 50, 53}
-"""Result codes of a bind that mean that the password or the account was rejected. All other codes mean that
-the directory has a problem."""
+"""Result codes of a bind for a rejected password or account. All other codes indicate a problem with the directory."""
 
 
 class DirectoryUnavailable(Unavailable):
-    """Raised if a directory can't be reached or returns an invalid response. The message is public, so the
-    details are only in the log."""
+    """Raised if a directory can't be reached or returns an invalid response. The message is public, so details are only
+    in the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(
@@ -61,7 +60,7 @@ class _Entry(Struct, frozen=True):
     values: dict[str, list[bytes]]
 
     def texts(self, *names: str) -> list[str]:
-        """Return the values of these attributes as text, without empty ones."""
+        """Return the non-empty values of these attributes as text."""
         found = [
             value.decode("utf-8", "replace").strip()
             for name in names
@@ -87,7 +86,7 @@ class DirectoryGroup(Struct, frozen=True):
 
 
 class DirectoryPerson(Struct, frozen=True):
-    """Person in a directory. ``subject``: the permanent ID. ``disabled``: whether they can't sign in."""
+    """Person in a directory. ``subject``: the permanent ID. ``disabled``: whether the person can't sign in."""
 
     subject: str
     dn: str
@@ -97,8 +96,8 @@ class DirectoryPerson(Struct, frozen=True):
 
 
 class Directory(Struct, frozen=True):
-    """Directory as the settings describe it. ``people`` and ``groups``: the base names of searches;
-    ``groups`` is empty if groups aren't used. ``filter`` and ``group_filter`` contain placeholders."""
+    """Directory from the settings. ``people`` and ``groups``: the base names of searches; ``groups`` is empty if groups
+    aren't used. ``filter`` and ``group_filter`` contain placeholders."""
 
     url: str
     user: str
@@ -118,8 +117,8 @@ class Directory(Struct, frozen=True):
     def authenticate(self, email: str, password: str) -> DirectoryPerson | None:
         """Return the person with this email address and password, or None if either is wrong.
 
-        An unknown address takes as many requests as a wrong password. Raises DirectoryUnavailable if the directory
-        has a problem.
+        An unknown address causes as many requests as a wrong password. Raises DirectoryUnavailable if the directory has
+        a problem.
         """
         if not password:
             # A bind with an empty password succeeds without checking anything (RFC 4513, 5.1.2).
@@ -171,8 +170,8 @@ class Directory(Struct, frozen=True):
 
     @contextmanager
     def _connect(self, user: str, password: str) -> Iterator[Connection]:
-        """Yield a connection on which a bind as ``user`` succeeded. Raises _BindRefused if the directory
-        rejects the user, and DirectoryUnavailable if it has a problem."""
+        """Yield a connection that is bound as ``user``. Raises _BindRefused if the directory rejects the user, and
+        DirectoryUnavailable if the directory has a problem."""
         from ldap3 import NONE, Connection, Server
         from ldap3.core.exceptions import LDAPException
 

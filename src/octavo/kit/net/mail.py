@@ -1,4 +1,4 @@
-"""Email over SMTP: plain text, one at a time, from jobs."""
+"""Email over SMTP. Jobs send plain-text emails, one at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECONDS = 30
 
 
 def allow(tx: Transaction, settings: Settings, address: str) -> None:
-    """Count an email to be sent to an email address. Raises TooManyRequests if the address's daily limit is
+    """Count an email that is about to be sent to an address. Raises TooManyRequests if the address's daily limit is
     exceeded."""
     most = settings.mails_per_day
     message = (
@@ -50,8 +50,8 @@ def send(
     """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from
     the start.
 
-    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the
-    settings demand it. Raises Unavailable if the email can't be sent.
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and can be required by the
+    settings. Raises Unavailable if the email can't be sent.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:

@@ -1,7 +1,7 @@
-"""Logs: one line per event on standard error, as text or JSON, including those of libraries.
+"""Logs: one line per event on standard error, as text or JSON, including the events of libraries.
 
-Errors have a short stack trace without the values of variables. Every line passes through ``redact``:
-secrets of the settings, credentials in headers and URLs, and Octavo's tokens never reach a log.
+Errors have a short stack trace without the values of variables. Every line passes through ``redact``, so secrets from
+the settings, credentials in headers and URLs, and Octavo's tokens never appear in a log.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .slowness import THRESHOLDS
 
 HIDDEN = "[hidden]"
 _FRAMES = 12
-"""Maximum number of frames in a stack trace: the innermost ones."""
+"""Maximum number of frames in a stack trace. The innermost frames are kept."""
 _SHORTEST_SECRET = 6
-"""Minimum length of a secret to hide. Shorter values of settings are ordinary words, which would be hidden
+"""Minimum length of a secret to hide. Shorter values in settings are ordinary words, which would otherwise be hidden
 everywhere."""
 
 _CREDENTIALS = re.compile(
@@ -47,14 +47,14 @@ _CREDENTIALS = re.compile(
 _NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""Attributes of every record; all others were passed as ``extra``."""
+"""Standard attributes of every record. All other attributes were passed as ``extra``."""
 _PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
 
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
 
 
 class Redactor:
-    """Redactor that hides secrets in text: the given secrets, and everything that looks like a credential."""
+    """Redactor that hides secrets in text: the given secrets, and all text that looks like a credential."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
@@ -105,8 +105,8 @@ def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[tracebac
 
 
 class _Formatter(logging.Formatter):
-    """Formatter of log lines, which consist of a time, a level, the message, and fields: those of the
-    request and those passed as ``extra``."""
+    """Formatter of log lines, which consist of a time, a level, the message, and fields. The fields come from the
+    request and from ``extra``."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__()
@@ -166,8 +166,8 @@ def _shown(value: object) -> str:
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
-    """Handler that looks up the current standard error for each line, because it may have been replaced or
-    closed, and a service may be started without one."""
+    """Handler that looks up standard error for each line, because the stream may have been replaced or closed, and a
+    service may be started without it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None and not sys.stderr.closed:
@@ -181,7 +181,7 @@ def configure(
     level: int = logging.INFO,
     secrets: Iterable[str] = (),
 ) -> None:
-    """Set up logging for the whole process; this can be called more than once.
+    """Set up logging for the whole process. This can be called more than once.
 
     ``stream``: the stream; None for standard error. ``secrets``: the values that no line may contain.
     """
@@ -200,7 +200,7 @@ def configure(
 
 
 def configure_for(settings: Settings) -> None:
-    """Set up logging for a process that serves."""
+    """Set up logging for a server process."""
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     configure(settings.log_format, level=level, secrets=settings.secrets)
     logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
@@ -225,13 +225,14 @@ def _has_colors(stream: TextIO | None) -> bool:
 
 
 def bind(**fields: str) -> None:
-    """Add these fields to every line that this task logs from now on, including in threads that work for it."""
+    """Add these fields to every line that this task logs from now on, including lines from threads that work for the
+    task."""
     _bound.set(fields)
 
 
 @contextmanager
 def bound(**fields: str) -> Iterator[None]:
-    """Add these fields to every line that the block logs, in addition to the current ones."""
+    """Add these fields to every line that the ``with`` block logs, in addition to the current fields."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield

@@ -20,7 +20,7 @@ _LINES = 60
 
 
 class Thresholds:
-    """Numbers of seconds after which requests and statements count as slow; None to log none. There is one
+    """Numbers of seconds after which requests and statements count as slow; None to turn this off. There is one
     instance, ``THRESHOLDS``."""
 
     __slots__ = ("request", "statement")
@@ -47,10 +47,10 @@ def note_request(operation: str, method: str, status: int, seconds: float) -> No
 
 
 def watched(execute: Execute, explain: Explain) -> Execute:
-    """Wrap a function that executes statements in order to log slow ones. If there is no threshold, return
+    """Wrap a function that executes statements, so that slow statements are logged. If there is no threshold, return
     the function itself.
 
-    ``explain``: the function that returns the plan of a statement with its parameters. Log lines don't contain
+    ``explain``: a function that returns the plan of a statement with its parameters. Log lines don't contain
     parameters.
     """
     if THRESHOLDS.statement is None:

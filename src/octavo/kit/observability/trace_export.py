@@ -39,7 +39,7 @@ from .tracing import Kind, Value
 log = logging.getLogger("octavo.traces")
 
 _QUEUE = 2048
-"""Maximum number of queued spans, unless the environment specifies another: OpenTelemetry's default."""
+"""Default maximum number of queued spans, which is OpenTelemetry's default."""
 _LONGEST_VALUE = 512
 _LAST_SECONDS = 2.0
 """Number of seconds that a process waits for a collector when it ends."""
@@ -50,7 +50,7 @@ _CONTEXT = TraceContextTextMapPropagator()
 
 
 class _Room:
-    """Counter of queued spans that determines whether another one fits in the queue."""
+    """Counter of queued spans that determines whether another span fits in the queue."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -69,7 +69,7 @@ class _Room:
 
 
 class _Processor(BatchSpanProcessor):
-    """Processor that drops spans that end while too many are queued. Otherwise, the queue would silently
+    """Processor that drops spans that end while the queue is full, and counts them. Otherwise, the queue would silently
     drop the oldest spans."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
@@ -87,7 +87,7 @@ class _Processor(BatchSpanProcessor):
 
 
 class _Exporter(SpanExporter):
-    """Exporter that counts the outcome of spans, and periodically logs if a collector doesn't accept any."""
+    """Exporter that counts the outcomes of spans, and periodically logs if a collector doesn't accept them."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         self._exporter = exporter
@@ -134,7 +134,7 @@ class Exporting:
     """Creator and sender of spans, one per process."""
 
     def __init__(self, count: Callable[[str, int], None]) -> None:
-        """Set up the export. Raises ValueError or OSError if environment variables have unusable values."""
+        """Set up the export. Raises ValueError or OSError if environment variables have invalid values."""
         for noisy in ("opentelemetry", "urllib3"):
             # They log the same message for each batch that a collector rejects.
             logging.getLogger(noisy).setLevel(logging.CRITICAL)

@@ -1,6 +1,6 @@
-"""Traces: the parts of the work for a request or a job, and the duration of each.
+"""Traces: the parts of the work for a request or a job, and the duration of each part.
 
-They are off unless OpenTelemetry's environment variables specify a collector. Without one, OpenTelemetry
+Tracing is off unless OpenTelemetry's environment variables specify a collector. Without a collector, OpenTelemetry
 isn't loaded, and a span costs only one variable lookup. ``trace_export`` sends the spans.
 
 A span contains no content and no user input: routes instead of paths that may contain a secret, IDs, sizes,
@@ -57,7 +57,7 @@ class Tracer(Protocol):
 
 
 class TracedCursor(Protocol):
-    """Common part of both engines' cursors."""
+    """Common interface of both engines' cursors."""
 
     @property
     def rowcount(self) -> int: ...
@@ -66,7 +66,7 @@ class TracedCursor(Protocol):
 
 
 class Span:
-    """Work in progress. The durations of its statements are added up and recorded at its end."""
+    """Work in progress. The total duration of its statements is recorded at its end."""
 
     __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
@@ -97,7 +97,7 @@ class Span:
         self._span.set_status(StatusCode.ERROR)
 
     def in_turn(self, function: Callable[..., T]) -> Callable[..., T]:
-        """Wrap a function so that the time until it starts is recorded as waiting for a turn."""
+        """Wrap a function so that the time until its start is recorded as waiting for a turn."""
         asked = time.perf_counter()
 
         def begin(*arguments: object) -> T:
@@ -107,7 +107,7 @@ class Span:
         return begin
 
     def enter(self) -> None:
-        """Attribute everything that this task does from now on to the span."""
+        """Attribute all further work of this task to the span."""
         self._before = _current.get()
         _current.set(self)
 
@@ -142,8 +142,8 @@ def is_wanted() -> bool:
 
 
 def find_collector() -> tuple[str, int] | None:
-    """Return the host and port of the collector, if the environment specifies one. Raises Unavailable with
-    the name of the variable if its value is unusable."""
+    """Return the host and port of the collector, if the environment specifies one. Raises Unavailable with the name of
+    the variable if its value is invalid."""
     given = os.environ
     exporter = given.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter == "none":
@@ -237,8 +237,8 @@ def start(
 ) -> Span | None:
     """Start a span that the caller must end. Return None if tracing is off.
 
-    ``parent``: the span that it is part of, or the headers of the caller. ``causes``: its causes, as returned
-    by ``cause``. ``began``: its start time, by ``time.perf_counter``.
+    ``parent``: the span that it is part of, or the headers of the caller. ``causes``: the results of ``cause`` for its
+    causes. ``began``: its start time, by ``time.perf_counter``.
     """
     if _tracer is None:
         return None
@@ -255,8 +255,8 @@ def part(
     *,
     causes: Sequence[str | None] = (),
 ) -> AbstractContextManager[Span | None]:
-    """Make a block a part of the current work, and record any error that leaves the block. The part is None
-    if there is no current work or tracing is off."""
+    """Trace a block as a part of the current work, and record any error that the block raises. The part is None if
+    there is no current work or tracing is off."""
     made = _begin_part(name, kind, attributes, causes)
     return _OFF if made is None else running(made)
 
@@ -298,7 +298,7 @@ def cause() -> str | None:
 
 @contextmanager
 def caused_by(cause: str | None) -> Iterator[None]:
-    """Attribute the effects of the block to this cause instead."""
+    """Attribute the effects of the block to this cause instead of the current work."""
     token = _cause.set(cause)
     try:
         yield
@@ -307,7 +307,7 @@ def caused_by(cause: str | None) -> Iterator[None]:
 
 
 def headers_of(made: Span | None) -> dict[str, str]:
-    """Return headers that tell another server which trace a request belongs to. They never contain baggage."""
+    """Return headers that identify the trace of a request to another server. They never contain baggage."""
     return {} if made is None or _tracer is None else _tracer.headers(made._span)
 
 
@@ -315,8 +315,8 @@ def headers_of(made: Span | None) -> dict[str, str]:
 
 
 def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], TracedCursor]:
-    """Wrap a function that executes statements in order to add its duration to the current work. If tracing
-    is off, return the function itself."""
+    """Wrap a function that executes statements, so that its duration is added to the current work. If tracing is off,
+    return the function itself."""
     if _tracer is None:
         return execute
 

@@ -30,8 +30,8 @@ def start_child(
 ) -> subprocess.Popen[bytes]:
     """Start a program whose input and output are pipes.
 
-    ``quiet``: whether standard error is dropped. ``own_session``: whether to start it in its own session, so
-    that terminal signals don't reach it. Raises OSError if it can't be started.
+    ``quiet``: whether to drop standard error. ``own_session``: whether to start the program in its own session, so that
+    terminal signals don't reach it. Raises OSError if it can't be started.
     """
     return subprocess.Popen(  # noqa: S603
         command,

@@ -1,9 +1,9 @@
 """Syntax highlighting with a time limit.
 
-The lexers are regular expressions by several hundred authors. For many of them, there are texts that take
-hours to process, and nothing can stop a regular expression in a thread. Therefore, code blocks are
-highlighted by a separate process, which limits its own CPU time for each block, regardless of the load on
-the machine. Code that takes longer is shown without colors.
+The lexers are regular expressions by several hundred authors. For many of them, some input takes hours to process, and
+nothing can stop a regular expression in a thread. Therefore, code blocks are highlighted by a separate process, which
+limits its own CPU time for each block, regardless of the load on the machine. Code that takes longer is shown without
+colors.
 
 ``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
 input ends.
@@ -36,7 +36,7 @@ LISTING_SECONDS = 0.5
 PAGE_SECONDS = 1.0
 """Maximum CPU time in seconds for all code blocks of one page."""
 _PATIENCE = 20.0
-"""Number of seconds after which the process counts as hung and is ended."""
+"""Number of seconds after which the process is considered hung and is ended."""
 
 log = logging.getLogger("octavo.highlighting")
 

@@ -1,9 +1,9 @@
 """Convert untrusted images to small PNGs in a separate process: ``python -m
 octavo.kit.processes.image_conversion FOLDER``.
 
-An image may be crafted to use up all memory, and an SVG to take forever to draw. Therefore, images are read
-once, in a separate process with limits on memory and time, and the result consists of plain pixels that all
-of Octavo's code can read.
+An image may be crafted to use up all memory, and an SVG may be crafted to take forever to draw. Therefore, images are
+read only once, in a separate process with limits on memory and time, and the result consists of plain pixels that all
+of Octavo's code can read safely.
 """
 
 from __future__ import annotations

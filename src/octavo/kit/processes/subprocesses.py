@@ -35,8 +35,8 @@ class ProcessLimits(NamedTuple):
 
     @property
     def longest(self) -> float:
-        """Return the number of seconds of wall-clock time after which the process is ended. It is longer
-        than the CPU time, because on a busy machine, the same work takes many times as long."""
+        """Return the number of seconds of wall-clock time after which the process is ended. It is longer than the CPU
+        time limit, because the same work takes many times as long on a busy machine."""
         return self.seconds * _BUSY
 
 
@@ -44,7 +44,7 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
     """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its
     limits.
 
-    Raises DeadlineExceeded if the caller's own deadline comes first, which is unrelated to the input.
+    Raises DeadlineExceeded if the caller's own deadline passes first, which doesn't depend on the input.
     """
     environment = {
         "HOME": str(folder),

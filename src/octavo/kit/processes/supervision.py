@@ -1,9 +1,7 @@
-"""Parent of the worker processes: it starts them, replaces those that crash, and replaces all of them on
-SIGHUP.
+"""Parent of the worker processes: it starts workers, replaces workers that crash, and replaces all workers on SIGHUP.
 
-A worker runs the same command with additional environment variables. When it is ready, it reports the
-number of workers to run. Therefore, the parent doesn't need any code of the product, and can continue with
-a newer version of it.
+A worker runs the same command with additional environment variables. When it is ready, it reports the number of workers
+to run. Therefore, the parent doesn't load any product code, and can continue with a newer version.
 """
 
 from __future__ import annotations
@@ -21,27 +19,26 @@ from pathlib import Path
 log = logging.getLogger("octavo.workers")
 
 WORKER = "STARTED_AS_WORKER"
-"""Environment variable of a worker. It contains the worker's number, the number of times that a worker with
-this number has crashed, the reason for its start, and two files: one to which it reports the number of
-workers to run, and one that is closed when the parent ends."""
+"""Environment variable of a worker. It contains the worker's number, the number of times that a worker with this number
+has crashed, the reason for the start, and two files: one for reporting the number of workers to run, and one that is
+closed when the parent ends."""
 START, RELOAD, MORE = "start", "reload", "more"
 """Reasons for starting a worker: the first worker of all, the first worker of a new program, and any other
 worker."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
-"""Number of seconds after which a worker counts as started. If it crashes after that, the next one starts
-immediately."""
+"""Number of seconds after which a worker counts as started. If it crashes later, the next worker starts immediately."""
 _PATIENCE = 20.0
-"""Number of seconds in which workers must end."""
+"""Number of seconds within which workers must end."""
 _START_PATIENCE = 300.0
-"""Number of seconds in which a worker must become ready."""
+"""Number of seconds within which a worker must become ready."""
 
 
 class _Process:
     def __init__(self, command: Sequence[str], number: int, deaths: int, why: str, life: int) -> None:
         self.began = time.monotonic()
         self.wanted = 0
-        """Number of workers that the process requests, once it is ready."""
+        """Number of workers that the process has requested; None until it is ready."""
         self.said, says = os.pipe()
         os.set_blocking(self.said, False)
         environ = {**os.environ, WORKER: f"{number} {deaths} {why} {says} {life}"}
@@ -52,7 +49,7 @@ class _Process:
         self.pid, self.send = self._popen.pid, self._popen.send_signal
 
     def poll(self) -> int | None:
-        """Note whether the process is ready, and return its exit code once it has ended."""
+        """Check whether the process is ready, and return its exit code if it has ended."""
         code = self._popen.poll()
         if self.said >= 0 and (said := _read(self.said)) is not None:
             self.wanted = int(said or 0)
@@ -71,12 +68,12 @@ class _Slot:
 
 
 class Supervisor:
-    """Parent of worker processes. ``command``: the function that returns the command for starting a worker."""
+    """Parent of worker processes. ``command``: a function that returns the command for starting a worker."""
 
     def __init__(self, command: Callable[[], Sequence[str]]) -> None:
         self._command = command
         self._current = self._newer = list(command())
-        """Command for the current workers and for the next ones."""
+        """Command for the current workers and their replacements."""
         self._life, self._lives = os.pipe()
         self._slots = {0: _Slot()}
         self._next: _Process | None = None
@@ -87,7 +84,7 @@ class Supervisor:
     def run(self) -> int:
         """Keep workers running until SIGTERM or SIGINT is received, and then end all of them.
 
-        Return the exit code, which is that of the first worker if it doesn't start.
+        Return the exit code. If the first worker doesn't start, that is its exit code.
         """
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
@@ -152,7 +149,7 @@ class Supervisor:
         return None
 
     def _replace(self) -> None:
-        """Continue a reload, in which a worker ends when the next one with its number is ready."""
+        """Continue a reload, in which a worker ends when the next worker with its number is ready."""
         if self._asked and not self._to_replace:
             self._asked, self._to_replace = False, list(self._slots)
             self._newer = list(self._command())
@@ -187,7 +184,7 @@ class Supervisor:
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:
-        """Return the number of seconds for which there is nothing to do unless an event occurs."""
+        """Return the number of seconds until the next action, unless an event occurs before."""
         due = [slot.due for slot in self._slots.values() if slot.process is None]
         due += self._leaving.values()
         if self._next is not None:
@@ -220,8 +217,7 @@ def take_assignment() -> Assignment | None:
 def command_of(python: str, arguments: Sequence[str]) -> list[str]:
     """Return the command that restarts a process that was started with ``arguments``.
 
-    An executable script is started as the file that its path now points to, which may belong to a newer version with
-    its own interpreter.
+    An executable script is started from its path, which may now point to a newer version with its own interpreter.
     """
     if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):
         return [str(Path(arguments[1]).resolve()), *arguments[2:]]

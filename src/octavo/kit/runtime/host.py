@@ -3,8 +3,8 @@
 A process handles one event at a time. If the limit is reached, the process that has been idle the longest
 is ended; if all processes are busy, the next event waits, up to its own time limit.
 
-If there is room, one more process runs without a script: the next script that needs a process is loaded
-into it without waiting for a start.
+If there is room, one spare process runs without a script. The next script that needs a process is loaded into it,
+without waiting for a process to start.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``:
-    the function that releases the slot that the process holds while it is busy."""
+    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: a function
+    that releases the slot that the process holds while it is busy."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None
@@ -82,15 +82,14 @@ class Host:
     ) -> ScriptAnswer:
         """Return a script's response to an event.
 
-        ``owner``: the owner of the script, for fair sharing of processes (``kit.scheduling.shares``). ``key``: the
-        key of the process; events with the same key share the state of their script, and others never do.
-        ``script``: the function that returns the text of the script, called when a process starts.
-        ``finished(logs, problem)``: called once, when the script is completely done; with ``wait``, before
-        this returns, or otherwise in a separate thread.
+        ``owner``: the owner of the script, for fair sharing of processes (``kit.scheduling.shares``). ``key``: the key
+        of the process. Events with the same key share the state of their script; events with different keys don't.
+        ``script``: a function that returns the text of the script, which is called when a process starts.
+        ``finished(logs, problem)``: called once when the script is completely done: before this returns if ``wait`` is
+        set, and otherwise in a separate thread.
 
-        ``seconds``: the time limit for the response, and before that, for getting a free process. Raises
-        ScriptFailed if the script fails, and Unavailable if all processes are busy for too long or none can
-        be started.
+        ``seconds``: the time limit for getting a free process, and then for the response. Raises ScriptFailed if the
+        script fails, and Unavailable if all processes are busy for too long or none can be started.
         """
         until = time.monotonic() + seconds
         give_back = self._places.wait(owner, seconds)
@@ -183,7 +182,7 @@ class Host:
         return spare
 
     def _start_spare(self) -> None:
-        """Start a spare process, unless there is one already or there is no room."""
+        """Start a spare process, unless there already is a spare process or there is no room."""
         with self._changed:
             full = len(self._warm) >= self._most
             if full or self._starting or self._closed or self._spare is not None:
@@ -206,8 +205,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """Return whether another process can be started. End processes that have been idle for a long time,
-        and one more if that makes room."""
+        """End processes that have been idle for a long time, and one more if that makes room. Return whether another
+        process can be started."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,

@@ -32,27 +32,25 @@ RUNNER = Path(__file__).with_name("runner.mjs")
 HEAP = 64
 """Maximum size of a script's JavaScript objects in megabytes."""
 DATA = 768 * 1024 * 1024
-"""Maximum memory in bytes of a process, including buffers. Deno uses more than 512 MB of this before it has
-done anything."""
+"""Maximum memory in bytes of a process, including buffers. Deno alone uses more than 512 MB of this."""
 LINE = 24 * 1024 * 1024
 """Maximum size of a message in bytes."""
 VALUES = 20_000
 """Maximum number of values in a message. Each header counts as two."""
 LOG_LINES = 200
 LOG_BYTES = 64 * 1024
-"""Maximum size in bytes of the log of one event; the rest is counted and omitted."""
+"""Maximum size in bytes of the log of one event. Additional lines are only counted."""
 FETCHES = 100
 """Maximum number of requests to other hosts during one event."""
 CPU = 120
-"""CPU time for an event, in seconds. The deadline ends the process long before that, unless the service
-itself has ended; in that case, this limit ends a process that doesn't notice."""
+"""CPU time for an event, in seconds. The deadline usually ends the process long before. If the service itself has
+ended, this limit ends processes that keep running."""
 START = 30.0
 """Number of seconds within which a process must start. Starting takes a fraction of a second, unless all
 processors are busy."""
 NO_FOLDER = f"{os.devnull}/none"
-"""Path of a folder for Deno's caches that can't be created, so that Deno caches in memory, within the
-limits above. A real folder would slow down each start and store every module that a script makes up, which
-could fill the disk."""
+"""Path of a folder for Deno's caches that can't be created, so that Deno caches in memory, within the limits above. A
+real folder would slow down each start and store every module that a script creates, which could fill the disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
@@ -131,7 +129,7 @@ class _Done(Struct, tag="done"):
 
 
 class _Ready(Struct, tag="ready"):
-    """First message, which means that the process is running but hasn't received the script yet."""
+    """First message. It means that the process is running but hasn't received the script yet."""
 
 
 _Message = _Log | _Fetch | _Response | _Done | _Ready
@@ -189,8 +187,8 @@ class ScriptProcess:
     """Process with one script. It handles one event at a time. It has no script before ``load``."""
 
     def __init__(self) -> None:
-        """Start the process, and wait until it is running. Raises Unavailable if it doesn't start in time,
-        because on a busy machine, starting takes a while, which isn't the script's fault."""
+        """Start the process, and wait until it is running. Raises Unavailable if it doesn't start in time. This isn't
+        ScriptFailed, because a slow start on a busy machine isn't the script's fault."""
         try:
             self._process = start_child(
                 command(),
@@ -223,7 +221,7 @@ class ScriptProcess:
             ) from None
 
     def load(self, script: str) -> None:
-        """Load the only script that this process will ever run; the script is sent with the first event."""
+        """Load the only script that this process will ever run. The script is sent with the first event."""
         assert not self._script, "a process never has two scripts"
         self._script = script
 
@@ -330,7 +328,7 @@ class ScriptRun:
         self.logs: list[Log] = []
 
     def wait(self, deadline: float, fetch: Fetch) -> ScriptAnswer:
-        """Wait for the script's response. Raises ScriptFailed if there is none, or if the script raises an
+        """Wait for the script's response. Raises ScriptFailed if there is no response, or if the script throws an
         error."""
         while True:
             message = self._next(deadline, fetch)
@@ -340,8 +338,8 @@ class ScriptRun:
                 return ScriptAnswer(message.status, message.headers, _bytes(message.body))
 
     def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
-        """Wait for the end of the script's background work. Return False if the script sends nothing for
-        ``patience`` seconds and isn't done. Raises ScriptFailed if the script fails."""
+        """Wait for the end of the script's background work. Return False if the script isn't done and hasn't sent
+        anything for ``patience`` seconds. Raises ScriptFailed if the script fails."""
         while True:
             if patience is not None and not self._process.has_said(patience):
                 return False

@@ -1,7 +1,7 @@
 """Deadlines for the work in a thread.
 
-Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on waits (for
-fetches or processes) that last no longer than the ``remaining`` time.
+A thread can't be stopped from outside. Therefore, long loops must ``check`` the deadline, and waits (for fetches or
+processes) must not take longer than the ``remaining`` time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .permits import pause
 
 
 class Deadline:
-    """Time limit for some work. It ends ``seconds`` from now on the monotonic clock. Work that consists of
-    several parts renews it with each part."""
+    """Time limit for some work. It ends ``seconds`` from now on the monotonic clock. Work that consists of several
+    parts renews the deadline with each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -29,16 +29,16 @@ class Deadline:
 
 
 _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", default=())
-"""Deadlines of this work, outer ones first; the earliest one applies."""
+"""Deadlines of the current work, outermost first. The earliest deadline applies."""
 
 
 class DeadlineExceeded(Exception):
-    """Raised if a deadline has passed and the work must end without any other effect."""
+    """Raised if a deadline has passed, so that the work must end without further effects."""
 
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Set a deadline for the block, in addition to those of outer blocks."""
+    """Set a deadline for the ``with`` block, in addition to the deadlines of outer blocks."""
     token = _deadlines.set((*_deadlines.get(), deadline))
     try:
         yield
@@ -48,13 +48,13 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Limit the block to this many seconds, or to the time remaining in an outer limit if that is less."""
+    """Limit the ``with`` block to this many seconds, or to the remaining time of an outer limit if that is less."""
     with within(Deadline(seconds)):
         yield
 
 
 def left() -> float | None:
-    """Return the number of seconds until the deadline: None if there is none, and 0 if it has passed."""
+    """Return the number of seconds until the deadline; None if there is no deadline, and 0 if it has passed."""
     deadlines = _deadlines.get()
     return max(0.0, min(each.at for each in deadlines) - time.monotonic()) if deadlines else None
 
@@ -66,7 +66,7 @@ def remaining(most: float) -> float:
 
 
 def check() -> None:
-    """Raise DeadlineExceeded if the deadline has passed, and let other threads compute. Call it in every iteration of
+    """Raise DeadlineExceeded if the deadline has passed, and let other threads compute. Call this in every iteration of
     a loop that may be slow."""
     if remaining(1) == 0:
         raise DeadlineExceeded("the time limit for this work was reached")
@@ -75,7 +75,7 @@ def check() -> None:
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Call ``end`` from another thread if the deadline passes within the block. For code that waits without
+    """Call ``end`` from another thread if the deadline passes within the block. This is for code that waits without
     checking the deadline, and stops when its connection is closed."""
     seconds = left()
     if seconds is None:

@@ -1,8 +1,8 @@
 """Fair turns for users of the same resource.
 
-Every user of a resource has an owner, which is listed from outermost to innermost: an organization, then a
-person or object in it that shares the organization's capacity. ``Places`` implements the rule without
-waiting threads: ``shares`` uses it for pools, and ``permits`` for permission to compute.
+Every user of a resource has an owner, which has two levels: an organization, and a person or object in it that shares
+the organization's capacity. ``Places`` implements the rule without waiting threads: ``shares`` uses it for pools, and
+``permits`` uses it for permission to compute.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from contextvars import ContextVar
 from itertools import islice
 
 Owner = tuple[str, ...]
-"""Owner: an organization, and a person or object in it. If there is no organization, an empty string takes
-its place."""
+"""Owner: an organization, and a person or object in it. If there is no organization, an empty string is used
+instead."""
 
 NOBODY: Owner = ("", "")
 """The server itself, as the owner of work that isn't for anyone in particular."""
@@ -51,7 +51,8 @@ def levels(owner: Owner) -> Iterator[Owner]:
 
 
 class Ticket:
-    """Waiting request. ``granted``: called once, without the lock, by the thread that returns a slot."""
+    """Waiting request. ``granted``: a function that the thread that returns a slot calls once, without holding the
+    lock."""
 
     __slots__ = ("granted", "holds", "owner")
 
@@ -62,9 +63,9 @@ class Ticket:
 
 
 class Places:
-    """Slots of a resource. ``each``: the maximum numbers that an organization, and a person or object in
-    it, can hold. ``reserved``: the number of slots that are reserved for organizations that don't hold any.
-    It is thread-safe."""
+    """Slots of a resource. ``each``: the maximum numbers of slots that an organization, and a person or object in it,
+    can hold. ``reserved``: the number of slots that are reserved for organizations that don't hold any. It is
+    thread-safe."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
         self.size = size
@@ -75,7 +76,7 @@ class Places:
         self._total = 0
         self._waiting: dict[Owner, deque[Ticket]] = {}
         self._lines: dict[Owner, dict[Owner, None]] = {}
-        """Waiting owners by their outer owner, if any. The owner that was served last is at the end."""
+        """Waiting owners by their outer owner, if any. The most recently served owner comes last."""
         self._in_line: Counter[Owner] = Counter()
         self._served: OrderedDict[Owner, int] = OrderedDict()
         self._turn = 0
@@ -101,13 +102,13 @@ class Places:
         return max(1, self._each[depth - 1])
 
     def may_take(self, owner: Owner) -> bool:
-        """Return whether there is currently a slot for an owner, for callers that decide by themselves whom
+        """Return whether there is currently a slot for an owner. This is for callers that decide themselves which owner
         to serve next."""
         with self._lock:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Take a slot if there is one and no other request is waiting."""
+        """Take a slot if a slot is free and no other request is waiting."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False
@@ -120,7 +121,7 @@ class Places:
             self._take(owner)
 
     def ask(self, owner: Owner, granted: Callable[[], None]) -> Ticket:
-        """Wait for a slot; ``granted`` may be called before this returns."""
+        """Add a request for a slot. ``granted`` may be called before this returns."""
         ticket = Ticket(owner, granted)
         with self._lock:
             self._join_line(ticket)

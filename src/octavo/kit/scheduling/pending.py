@@ -1,10 +1,9 @@
 """Calls that are made later, on the event loop or in a thread, and awaited.
 
-The standard library's way (``run_in_executor``, ``wrap_future``) leaves behind two futures that refer to
-each other, and with them the whole response, until circular garbage is collected. A busy server would hold
-thousands of responses that were sent long ago. Also, an error that a future stores refers, through its
-traceback, to the code that awaited the future, and that code refers back to the error. This module avoids
-both.
+The standard library's functions (``run_in_executor``, ``wrap_future``) leave behind two futures that refer to each
+other, and keep the whole response in memory until circular garbage is collected. A busy server would hold thousands of
+responses that were sent long ago. Also, an error that a future stores refers, through its traceback, to the code that
+awaited the future, and that code refers back to the error. This module avoids both.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ T = TypeVar("T")
 
 
 class PendingCall(Generic[T]):
-    """Call that is created on an event loop and awaited there once. ``dropped``: called on the loop if the
-    call is over and hasn't been awaited. ``run`` and ``run_apart`` are thread-safe."""
+    """Call that is created on an event loop and awaited once on that loop. ``dropped``: a function that is called on
+    the loop if the call is over and hasn't been awaited. ``run`` and ``run_apart`` are thread-safe."""
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
@@ -33,8 +32,8 @@ class PendingCall(Generic[T]):
         self._arguments = arguments
         self._context = copy_context()
         self._claim = threading.Lock()
-        """Claim that is taken once: by the thread that makes the call, or by the code that cancels the call
-        before that."""
+        """Claim that is taken once, either by the thread that makes the call or by code that cancels the call
+        before."""
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 
@@ -47,8 +46,8 @@ class PendingCall(Generic[T]):
             self.cancel()
 
     def cancel(self) -> bool:
-        """Cancel the call and the code that awaits it, unless the call has started, and return whether it
-        was canceled. Call this on the event loop."""
+        """Cancel the call and the code that awaits it, unless the call has started. Return whether the call was
+        canceled. Call this on the event loop."""
         if not self._claim.acquire(blocking=False):
             return False
         if self._done is not None:
@@ -75,7 +74,7 @@ class PendingCall(Generic[T]):
             return None, error
 
     def _leave(self) -> None:
-        """Finish in the thread, before any code is notified."""
+        """Clean up in the thread before any code is notified."""
 
     def _end(self, found: Any, error: BaseException | None) -> None:
         self.is_over = True
@@ -90,7 +89,7 @@ class PendingCall(Generic[T]):
 
 
 async def run_in(threads: Executor, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in one of the threads and return its result."""
+    """Run a function in one of the threads, and return its result."""
     work = PendingCall(function, *arguments)
     threads.submit(work.run_apart)
     return await work

@@ -1,16 +1,15 @@
 """Permit to compute, for one thread at a time.
 
-Threads that compute take the interpreter from each other and from the event loop, which serves most readers
-itself. It has to wait for all of them whenever it has released the interpreter, which it does for every
-query and for every chunk that it sends. Therefore, code that computes for a request takes the one permit of
-its process, and returns the permit while it waits. A thread that computes for a long time loses the permit
-to the next in line: it continues to compute, but doesn't keep others from computing at the same time.
-Owners take turns (``owners``), so that requests of an organization that computes a lot wait for each other.
+Threads that compute compete for the interpreter with each other and with the event loop, which serves most readers
+itself. The event loop releases the interpreter for every query and for every chunk that it sends, and then has to wait
+for all of these threads. Therefore, code that computes for a request takes the single permit of its process, and
+returns the permit while it waits. A thread that computes for a long time loses the permit to the next in line: it
+continues to compute, but other threads can compute at the same time. Owners take turns (``owners``), so that requests
+of an organization that computes a lot wait for each other.
 
-Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits
-for them, and then wait for it again at the next point at which they don't hold anything that others need
-(``pause``). Their loops have many such points. Otherwise, jobs that compute for seconds would compute at
-the same time as everything else.
+Jobs use the same permit, with low priority: they lose it after a moment, because no client waits for them, and then
+wait for it again at the next point at which they don't hold resources that others need (``pause``). Their loops have
+many such points. Otherwise, jobs that compute for seconds would compete with all other work.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .owners import Owner, Places, current_owner
 T = TypeVar("T")
 
 PATIENCE = 0.1
-"""Number of seconds for which a thread keeps the permit while another one wants it."""
+"""Number of seconds for which a thread keeps the permit while another thread wants it."""
 ASIDE_PATIENCE = 0.005
 """Number of seconds for which a job keeps the permit while another thread wants it."""
 
@@ -42,14 +41,14 @@ _thread = _Thread()
 
 
 class _Permit:
-    """Permit to compute, of which the process has one. Waiting owners get it in the order of ``owners.Places``."""
+    """Permit to compute. A process has only one permit. Waiting owners get it in the order of ``owners.Places``."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)
         self._lock = threading.Lock()
         self._holder: tuple[int, Owner] | None = None
         self._until = 0.0
-        """Time until which the holder keeps the permit although another thread wants it."""
+        """Time until which the holder keeps the permit even if another thread wants it."""
 
     def take(self) -> None:
         owner, thread = current_owner(), threading.get_ident()
@@ -107,7 +106,7 @@ def compute(function: Callable[..., T], *arguments: object) -> T:
 
 
 def compute_aside(function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in this thread with the permit, for a job."""
+    """Run a job's function in this thread while holding the permit."""
     _thread.aside = True
     try:
         return compute(function, *arguments)
@@ -138,7 +137,8 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """Run a block without the permit, because only one thread at a time runs it and others wait for it."""
+    """Run a block without the permit, because only one thread at a time can run the block, and other threads wait for
+    it."""
     _permit.release()
     _thread.writes = True
     try:

@@ -1,10 +1,9 @@
 """Turns that several processes take to write to one SQLite database.
 
-With SQLite, a waiting process checks again periodically, up to a tenth of a second later. A process that
-writes all the time has started its next write by then, so the others wait for seconds. Therefore, processes
-take turns using two system locks. A writer first waits for an outer lock, and only the holder of that lock
-waits for the turn itself. A process that has just written finds that another one holds the outer lock, and
-has to wait for it.
+With SQLite, a waiting process checks periodically, up to a tenth of a second later. A process that writes all the time
+has started its next write by then, so the other processes wait for seconds. Therefore, processes take turns with two
+system locks. A writer first waits for an outer lock, and only the holder of that lock waits for the turn itself. A
+process that has just written has to wait if another process holds the outer lock.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ class ProcessTurns:
     consists of two file locks, which the operating system releases when a process ends."""
 
     def __init__(self, path: str) -> None:
-        """Set up the locks with which processes take turns. ``path``: the path of the database. The two lock
-        files are in the same folder."""
+        """Set up the locks for taking turns. ``path``: the path of the database. The two lock files are in the same
+        folder."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )

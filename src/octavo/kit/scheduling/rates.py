@@ -1,4 +1,4 @@
-"""Rate limits: requests in fixed windows of one minute, counted in this process."""
+"""Rate limits. Requests are counted in this process, in fixed windows of one minute."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RateAllowance(NamedTuple):
 class OrganizationRates:
     """Rate limits that all callers of an organization share, in this process. The limits are cached for ten seconds.
 
-    ``read``: the function that returns the limits by organization, in requests per minute.
+    ``read``: a function that returns the limits by organization, in requests per minute.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class RateLimiter:
         return allowance
 
     def check(self, key: str, count: int = 1, limit: int | None = None) -> None:
-        """Count requests without returning the remaining limit. ``limit``: the limit for this key, if it
-        has its own. Raises TooManyRequests if the limit is exceeded."""
+        """Count requests without returning the remaining limit. ``limit``: the limit for this key, if it isn't the
+        default. Raises TooManyRequests if the limit is exceeded."""
         moment, used = self._use(key, count)
         if used > (self.limit if limit is None else limit):
             raise self._refused(moment, self._allowance(moment, used, limit))

@@ -1,12 +1,12 @@
 """Fair sharing of limited resources: threads, processes, questions to a model, streams, database
 connections, and turns to write.
 
-There is one rule for all of them, ``owners.Places``. An owner holds no more than its share, which is at
-least one slot: half of all slots for an organization, and half of that for each person or object in it,
-unless a pool specifies otherwise. The last quarter is for organizations that don't hold any slots, so that
-a few greedy ones leave room for others. Requests take turns: a slot goes to the organization with the
-fewest slots, within it to the owner with the fewest, and among equals, to the one that has waited the
-longest since its last slot. Only owners with too many waiting requests are rejected.
+All of them follow one rule, ``owners.Places``. An owner holds no more than its share, which is at least one slot: half
+of all slots for an organization, and half of that for each person or object in it, unless a pool specifies otherwise.
+The last quarter is for organizations that don't hold any slots, so that a few busy organizations leave room for other
+organizations. Requests take turns: a slot goes to the organization with the fewest slots, and within it, to the owner
+with the fewest slots. Among equals, it goes to the owner that has waited the longest since its last slot. Only owners
+with too many waiting requests are rejected.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=()
 
 
 class Busy(Unavailable):
-    """Raised if the owner's other requests hold all of its slots, and the queue is full."""
+    """Raised if the owner's other requests hold all of its slots and the queue is full."""
 
     reason = "busy"
 
@@ -80,8 +80,8 @@ class Shares(Places):
     # --- taking a slot --------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a slot in this thread for at most ``seconds``. Return the function that releases it.
-        Raises Busy if there is none in time."""
+        """Wait for a slot in this thread for at most ``seconds``. Return the function that releases the slot. Raises
+        Busy if no slot becomes free in time."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -94,7 +94,7 @@ class Shares(Places):
 
     @contextmanager
     def place(self, owner: Owner, seconds: float) -> Iterator[None]:
-        """Hold a slot during a block. Raises Busy if there is none in time."""
+        """Hold a slot during a block. Raises Busy if no slot becomes free in time."""
         give_back = self.wait(owner, seconds)
         try:
             yield
@@ -102,8 +102,8 @@ class Shares(Places):
             give_back()
 
     async def wait_for(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a slot without a thread, and return the function that releases it. Raises Busy if there
-        is none in time."""
+        """Wait for a slot without a thread, and return the function that releases the slot. Raises Busy if no slot
+        becomes free in time."""
         loop = asyncio.get_running_loop()
         free: asyncio.Future[None] = loop.create_future()
 
@@ -125,7 +125,7 @@ class Shares(Places):
         return self._once(owner)
 
     def hold(self, owner: Owner) -> Callable[[], None]:
-        """Take a slot that ``may_take`` found free, and return the function that releases it."""
+        """Take a slot that ``may_take`` found free, and return the function that releases the slot."""
         self.take(owner)
         return self._once(owner)
 
@@ -164,11 +164,11 @@ class SharedThreads(Shares):
     async def begin(
         self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object
     ) -> tuple[T, Callable[[], None]]:
-        """Run a function in one of the threads once there is a slot, with a time limit for the wait. Return
-        its result, and the function that releases the slot.
+        """Run a function in one of the threads when a slot becomes free, with a time limit for the wait. Return its
+        result, and the function that releases the slot.
 
-        If the function fails, or if no one is waiting for the result any longer, the slot is released when the
-        function ends. Raises Busy if there is no slot in time.
+        If the function fails, or if no one is waiting for the result anymore, the slot is released when the function
+        ends. Raises Busy if no slot becomes free in time.
         """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
@@ -183,15 +183,14 @@ class SharedThreads(Shares):
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function in a slot, and release the slot afterward. Raises Busy if there is no slot in
-        time."""
+        """Run a function in a slot, and release the slot afterward. Raises Busy if no slot becomes free in time."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
 
     def submit(self, owner: Owner, function: Callable[..., T], *arguments: object) -> PendingCall[T]:
-        """Run a function in one of the threads once there is a slot. No slot is held until then, or by a
-        call that was canceled. Raises Busy if too many calls are waiting."""
+        """Run a function in one of the threads when a slot becomes free. No slot is held before that, or for a canceled
+        call. Raises Busy if too many calls are waiting."""
         return _Placed(self, owner, function, *arguments)
 
     def _run_inside(self, function: Callable[..., T], *arguments: object) -> T:
@@ -202,8 +201,7 @@ class SharedThreads(Shares):
             _inside.reset(token)
 
     def is_mine(self) -> bool:
-        """Return whether the caller is running in one of the threads and therefore doesn't need another
-        slot."""
+        """Return whether the caller is running in one of the threads, so that it doesn't need another slot."""
         return self in _inside.get()
 
     def close(self) -> None:
@@ -250,9 +248,9 @@ class _Placed(PendingCall[T]):
 
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
-    """Return threads for requests: the configured number, which a single organization can use, and a
-    quarter more for others. ``connections``: the number of connections of a process; requests on half of
-    them can wait here for one organization."""
+    """Return threads for requests: the configured number, which a single organization can use, and a quarter more for
+    other organizations. ``connections``: the number of connections of a process. The waiting requests of one
+    organization can use up to half of them."""
     more = max(1, threads // 4)
     most = max(1, connections // 2)
     return SharedThreads(
@@ -261,15 +259,15 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for work that is done there immediately because starting a thread would take
+    """Turns on the event loop, for work that is done on the loop immediately because starting a thread would take
     longer.
 
-    The loop itself serves connections in the order in which they have something to send, so five hundred
-    requests from one owner would be answered before those of the next owner. Therefore, once work has taken
-    longer than ``TURN`` seconds, further work waits in queues, one for each owner, which are served in
-    turn, for that long each time; in between, the loop does everything else. If at most ``FEW`` calls are
-    in the queue, subsequent work is done immediately for ``REST`` times as long. Each instance belongs to
-    one event loop. ``most``: the maximum number of waiting requests of an organization.
+    The loop itself serves connections in the order in which data arrives, so five hundred requests from one owner would
+    be answered before those of the next owner. Therefore, if work has taken longer than ``TURN`` seconds, further work
+    waits in queues, one for each owner. The queues are served in turn for ``TURN`` seconds at a time; in between, the
+    loop does all other work. If at most ``FEW`` calls are in the queue, subsequent work is done immediately for
+    ``REST`` times as long. Each instance belongs to one event loop. ``most``: the maximum number of waiting requests of
+    an organization.
     """
 
     TURN = 0.001
@@ -279,11 +277,10 @@ class LoopTurns:
         self.name = name
         self._most = most
         self._lines: dict[str, dict[str, deque[PendingCall[Any]]]] = {}
-        """Queues by organization, and by person or object in it. The queue that was served last is at the
-        end."""
+        """Queues by organization, and by person or object in it. The most recently served queue comes last."""
         self._counts: dict[str, int] = {}
         self._until = 0.0
-        """Time until which new work is done immediately, as long as no calls are waiting."""
+        """Time until which new work is done immediately if no calls are waiting."""
         self._scheduled: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -292,8 +289,8 @@ class LoopTurns:
         return sum(self._counts.values())
 
     def is_free(self) -> bool:
-        """Return whether new work is done immediately, without ``run``, because no calls are waiting and
-        none will have to wait soon."""
+        """Return whether new work can be done immediately, without ``run``, because no calls are waiting or will have
+        to wait soon."""
         return not self._lines and time.monotonic() < self._until
 
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: object) -> T:

@@ -1,8 +1,8 @@
-"""Encrypt secrets that the database stores and has to read again, with a key that isn't in the database.
+"""Encrypt secrets that the server stores in the database and has to read again. The key isn't in the database.
 
-The algorithm is AES-256-GCM. An encrypted text contains the ID of its key and is bound to its row: if the
-text is moved to another row or changed, it can't be decrypted. There can be more than one key: the first
-one encrypts, and each of them decrypts its own texts.
+The algorithm is AES-256-GCM. An encrypted secret contains the ID of its key and is bound to its row: if it is moved to
+another row or changed, it can't be decrypted. There can be more than one key. The first key encrypts new secrets; all
+keys can decrypt the secrets that they encrypted.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Sealer:
         return list(self._ciphers)
 
     def seal(self, place: str, text: str) -> str:
-        """Encrypt ``text`` so that it can be decrypted only for this row and column."""
+        """Encrypt ``text`` so that it can be decrypted only in this row and column."""
         nonce = secrets.token_bytes(_NONCE)
         sealed = self._ciphers[self.current].encrypt(nonce, text.encode(), place.encode())
         return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
     def open(self, place: str, sealed: str) -> str:
-        """Decrypt a text in this row and column. Raises Unavailable if the key is missing or the text was
+        """Decrypt a secret in this row and column. Raises Unavailable if the key is missing or the secret was
         changed."""
         used = key_of(sealed)
         if used is None:
@@ -89,7 +89,7 @@ def key_id(key: bytes) -> str:
 
 
 def key_of(text: str) -> str | None:
-    """Return the ID of the key that a text is encrypted with; None for plain text."""
+    """Return the ID of the key that a secret is encrypted with; None for plain text."""
     prefix, _, rest = text.partition(".")
     return rest.partition(".")[0] if prefix == _PREFIX else None
 
@@ -137,7 +137,7 @@ def _from_base64(text: str) -> bytes:
 
 
 def make_key(file: Path) -> bytes:
-    """Create a key in a private file. If another process was first, return the existing key."""
+    """Create a key in a private file. If another process has already created one, return the existing key."""
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -161,8 +161,8 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """Column with encrypted texts. ``key``: the columns that identify its row. ``sealed_as``: the table name
-    to which texts are bound, which stays the same when a table is renamed."""
+    """Column with encrypted secrets. ``key``: the columns that identify its row. ``sealed_as``: the table name that
+    secrets are bound to, which stays the same when a table is renamed."""
 
     table: str
     column: str
@@ -173,7 +173,7 @@ class SealedColumn(Struct, frozen=True):
         return sealer.seal(self._place(key), text)
 
     def open(self, sealer: Sealer, sealed: str, *key: str) -> str:
-        """Decrypt a text in this column. Raises Unavailable if that isn't possible."""
+        """Decrypt a secret in this column. Raises Unavailable if that isn't possible."""
         return sealer.open(self._place(key), sealed)
 
     def _place(self, key: Sequence[str]) -> str:
@@ -182,34 +182,33 @@ class SealedColumn(Struct, frozen=True):
 
 
 SEALED: list[SealedColumn] = []
-"""Every column with secrets that can be decrypted. Other secrets are only stored as hashes."""
+"""Every column with secrets that can be decrypted. Other secrets are stored only as hashes."""
 
 _BEFORE_SEALING: list[Callable[[Transaction], None]] = []
 
 
 def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> SealedColumn:
-    """Declare a column whose texts are encrypted. ``sealed_as``: the table's first name, if that has
-    changed."""
+    """Declare a column with encrypted secrets. ``sealed_as``: the original name of the table, if it has changed."""
     SEALED.append(SealedColumn(table, column, key, sealed_as or table))
     return SEALED[-1]
 
 
 def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
-    """Register a function that converts rows of a server without encrypted texts to the current format."""
+    """Register a function that converts rows from a server without encrypted secrets to the current format."""
     _BEFORE_SEALING.append(prepare)
     return prepare
 
 
 def seal_plain(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt plain texts of older versions, and return their number."""
+    """Encrypt plaintext secrets from older versions, and return their number."""
     for prepare in _BEFORE_SEALING:
         prepare(tx)
     return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Re-encrypt texts that are encrypted with other keys with the first key, and return their number.
-    Raises Unavailable if a key is missing."""
+    """Re-encrypt secrets that aren't encrypted with the first key, and return their number. Raises Unavailable if a key
+    is missing."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:
         if key_of(text) == sealer.current:
@@ -238,8 +237,8 @@ def _rewrite(tx: Transaction, change: Callable[[SealedColumn, str, tuple[str, ..
 
 
 def count_by_key(tx: Transaction) -> dict[str, int]:
-    """Return the number of texts that are encrypted with each key, by key ID. The key ``plain`` counts the
-    unencrypted texts."""
+    """Return the number of secrets encrypted with each key, by key ID. The entry ``plain`` counts unencrypted
+    secrets."""
     found: dict[str, int] = {}
     for column in SEALED:
         for (text,) in tx.all(

@@ -29,8 +29,7 @@ def find_secret(tx: Transaction, name: str) -> str | None:
 
 
 def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
-    """Return 32 random bytes, which are created by the first call and returned by all later calls in every
-    process.
+    """Return 32 random bytes. The first call creates them, and all later calls in every process return the same bytes.
 
     Requires a write transaction. Raises Unavailable if the bytes are encrypted with an unknown key.
     """
@@ -68,7 +67,7 @@ class Signer:
         return f"{body}.{self._mac(purpose, body)}"
 
     def verify(self, purpose: str, token: str) -> str | None:
-        """Return the payload; None if the token is invalid, is for another purpose, or has expired."""
+        """Return the payload; None if the token is invalid or expired, or is for another purpose."""
         signed = self.read(purpose, token)
         return signed.payload if signed else None
 
@@ -84,8 +83,8 @@ class Signer:
         return Signed(payload, expires) if expires is None or now() < expires else None
 
     def derive(self, purpose: str, name: str) -> str:
-        """Return a secret of 43 characters, which is always the same for this name and purpose, and reveals
-        nothing about others."""
+        """Return a secret of 43 characters. It is always the same for this name and purpose, and doesn't reveal other
+        secrets."""
         return self._mac(f"derived {purpose}", name)
 
     def _mac(self, purpose: str, body: str) -> str:

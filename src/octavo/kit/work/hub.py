@@ -1,12 +1,11 @@
 """Event streams: clients are notified immediately, without a thread for each.
 
-A process has one hub. As soon as there is a commit, in this process or another one, it reads the events in
-the outbox after its position. Its sources determine the topics of the events, and it passes the messages to
-the listeners of those topics. One thread does all of this for all listeners; a listener itself is a waiting
-coroutine.
+A process has one hub. After every commit by any process, it reads the events in the outbox after its position. Its
+sources determine the topics of the events, and it passes the messages to the listeners of those topics. One thread does
+all of this for all listeners; a listener itself is a waiting coroutine.
 
-Clients only get messages that they are allowed to see: before a listener gets a message, when ``check_streams`` asks
-for it, and in any case every ``QUIET`` seconds, its access is checked again, unless there was no commit since the last
+Clients get only messages that they are allowed to see. A listener's access is checked again before it gets a message,
+when ``check_streams`` requests a check, and at least every ``QUIET`` seconds, unless there was no commit since the last
 check.
 """
 
@@ -43,16 +42,16 @@ close streams that are silent for a minute."""
 _LOOK = 0.05
 """Number of seconds between two checks for commits."""
 _REST = 4.0
-"""Duration of the rest after a check, as a multiple of the duration of the check, so that the hub never
-uses more than a fifth of a core."""
+"""Duration of the pause after a check, as a multiple of the duration of the check, so that the hub never uses more than
+a fifth of a core."""
 _LONGEST_REST = 5.0
 _BATCH = 500
 """Number of events to read at a time."""
 _REMEMBERED = 2000
-"""Number of events that can be sent again to clients that reconnect. Clients that missed more events have
-to reload everything."""
+"""Number of events that can be sent again to clients that reconnect. Clients that missed more events must reload all
+data."""
 _CHECKED = 50
-"""Number of listeners whose access to check at a time."""
+"""Number of listeners to check access for at a time."""
 _UNSENT = 256 * 1024
 """Maximum number of unsent bytes for a slow client. If it is exceeded, the stream ends, and the client
 reconnects."""
@@ -60,7 +59,7 @@ _FRESH = 5.0
 """Number of seconds for which an access check is valid as long as there are no commits, because tokens
 expire without a commit."""
 _MISSING_SECONDS = 120.0
-"""Number of seconds to wait for an event with a lower ID than those already seen. After that, its
+"""Number of seconds to wait for an event with a lower ID than events that were already seen. After that, its
 transaction must have ended."""
 _RECONNECT = 3000
 """Time in milliseconds after which a client reconnects if its stream has ended."""
@@ -71,14 +70,25 @@ Topic = tuple[str, str]
 """Topic to listen to: a kind of object and its ID."""
 
 
+class PagePlace(NamedTuple):
+    """Page of a space, in a change request or in main (None)."""
+
+    space_id: str
+    change_request_id: str | None
+    page_id: str
+
+
 class HubMessage(NamedTuple):
-    """Message for listeners of any of these topics. ``about``: its subject, for a listener that checks access
-    to it (``Listener.may_know``)."""
+    """Message for listeners of any of these topics. A listener can check access to its subject (``Listener.may_know``).
+    ``about``: the space of the subject. ``page``: the page that the message is about. ``instead_of``: the page of
+    another message, if this message is for recipients who can't see that page."""
 
     topics: tuple[Topic, ...]
     kind: str
     data: msgspec.Struct
     about: str = ""
+    page: PagePlace | None = None
+    instead_of: PagePlace | None = None
 
 
 class MessageSource(Protocol):
@@ -91,7 +101,7 @@ class MessageSource(Protocol):
         ...
 
     def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
-        """Return messages about other changes since the last call. They aren't repeated for clients that
+        """Return messages about other changes since the last call. These messages aren't repeated for clients that
         missed them."""
         ...
 
@@ -106,9 +116,9 @@ def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
 
 
 def check_streams(tx: Transaction, person: str, ended: int) -> int:
-    """End the streams that a person can no longer see, in all processes, right after the transaction. Without this,
-    a silent stream of someone who was signed out stays open for up to ``QUIET`` seconds. ``ended``: the number of
-    their sessions or tokens that just ended, which is returned. If it is 0, nothing happens."""
+    """In all processes, end the streams that a person can no longer see, right after the transaction. Without this, an
+    idle stream of someone who was signed out stays open for up to ``QUIET`` seconds. ``ended``: the number of the
+    person's sessions or tokens that just ended. If it is 0, nothing happens. Returns this number."""
     if ended:
         outbox.emit(tx, _CHECK, person=person)
     return ended
@@ -123,8 +133,8 @@ class Ready(_StreamMessage, tag="ready"):
 
 
 class Reset(_StreamMessage, tag="reset"):
-    """Message that tells clients that the events after the given one are no longer available, so that they
-    must reload everything."""
+    """Message that notifies clients that the events after their last received event are no longer available, so that
+    they must reload all data."""
 
 
 class Closed(_StreamMessage, tag="closed", kw_only=True):
@@ -137,10 +147,10 @@ class Closed(_StreamMessage, tag="closed", kw_only=True):
 class Listener:
     """Listener for topics.
 
-    ``check``: the function that raises the error with which a new request would be rejected. ``may_know(tx,
-    message)``: returns whether the listener can see the subject of a message. ``after``: the position at
-    which it stopped listening; None if it is new. ``seconds``: the time to listen; 0 sends only past
-    events. ``owner``: an organization, and the person or object in it.
+    ``check``: a function that raises the error with which a new request would be rejected. ``may_know(tx, message)``
+    returns whether the listener can see the subject of a message. ``after``: the position at which it stopped
+    listening; None if it is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``: an
+    organization, and the person or object in it.
     """
 
     __slots__ = (
@@ -200,7 +210,7 @@ class Listener:
         self._wake()
 
     def end(self) -> None:
-        """End the stream after everything added so far. Call this on the event loop."""
+        """End the stream after all messages added so far. Call this on the event loop."""
         self.ended = True
         self._wake()
 
@@ -215,8 +225,8 @@ def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> 
 
 
 class Hub:
-    """Hub of a process. ``most``: the maximum number of listeners at a time, at most three quarters of them
-    for one organization, and at most ``EACH`` for one person in it."""
+    """Hub of a process. ``most``: the maximum number of listeners at a time. At most three quarters of them can belong
+    to one organization, and at most ``EACH`` to one person in it."""
 
     def __init__(self, db: Database, most: int) -> None:
         self._db = db
@@ -277,7 +287,7 @@ class Hub:
             listener.end()
 
     def close(self) -> None:
-        """End all streams, on the event loop, and end new ones with their first chunk."""
+        """End all streams, on the event loop, and end new streams with their first chunk."""
         self._closed = True
         self.end_streams()
         if self._pump is not None:
@@ -359,7 +369,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Discard earlier events, because nothing was read while no one listened."""
+        """Discard earlier events, because none were read while there were no listeners."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
@@ -393,7 +403,7 @@ class Hub:
             log.exception("events can't be read")
 
     def _take(self, tx: Transaction, generation: int | None) -> None:
-        """Send everything new that is visible to this read."""
+        """Send all new events that are visible to this read."""
         topics = self._topics()
         given: list[tuple[Listener, bytes | None]] = []
         more = True
@@ -464,7 +474,7 @@ class Hub:
     def _may_listen(
         self, listener: Listener, generation: int | None, given: list[tuple[Listener, bytes | None]]
     ) -> bool:
-        """Return whether a listener still has access. If not, send it the error as its last message."""
+        """Return whether a listener still has access. If not, send the error as its last message."""
         moment = time.monotonic()
         if listener.is_fresh(generation, moment):
             return True
@@ -483,8 +493,8 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments on streams that have been silent for a long time, and end those whose listeners no
-        longer have access."""
+        """Send comments on streams that have been idle for a long time, and end streams whose listeners no longer have
+        access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

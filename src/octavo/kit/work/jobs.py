@@ -1,13 +1,13 @@
-"""Durable jobs, stored in the database of the change that causes them.
+"""Durable jobs. They are stored in the same database as the change that causes them.
 
-A job is a row that is written with its cause, leased by one worker at a time, and deleted when the job is
-done. A job runs at least once, so handlers are idempotent; a handler that writes to the same database calls
-``finish(tx)`` in that transaction, so that its effect happens exactly once. A failed job waits longer
-before each retry and is parked after its last attempt.
+A job is a row that is written in the transaction of its cause, leased by one worker at a time, and deleted when the job
+is done. A job runs at least once, so handlers are idempotent. A handler that writes to the same database calls
+``finish(tx)`` in that transaction, so that its effect happens exactly once. The wait before each retry of a failed job
+gets longer. After the last attempt, the job is ``parked``.
 
-The time of a job is limited, so each kind of job states a limit on the job's work. A job whose work grows
-with content continues in parts: each part has the whole time limit, and after a failure the job continues
-with the part that failed (``advance``).
+The time of a job is limited, so each kind of job declares a limit on the job's work. A job whose work grows with the
+content continues in parts: each part has the whole time limit, and after a failure, the job continues with the part
+that failed (``advance``).
 
 States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently).
 ``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., None])
 
 ATTEMPTS = 10
 SECONDS = 60.0
-"""Default time limit of a job in seconds. Kinds with a higher limit count as long."""
+"""Default time limit of a job in seconds. Jobs of kinds with a higher limit count as long jobs."""
 
 Group = Literal["short", "long", "waiting"]
 State = Literal["waiting", "running", "parked"]
@@ -48,7 +48,7 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""States shown to people, in display order, with the states of rows that each represents."""
+"""States to show to people, in display order, with the row states that each of them represents."""
 
 
 class Kind(NamedTuple):
@@ -110,9 +110,9 @@ class LeaseLost(Exception):
 
 
 class Leased:
-    """Leased job, due since ``run_at``. ``trace``: the trace of its cause. ``attempts``: the number of
-    attempts, including the one that is starting. ``give_back``: the function that releases its thread.
-    ``finished``: whether one of its transactions finished the job."""
+    """Leased job, due since ``run_at``. ``trace``: the trace of its cause. ``attempts``: the number of attempts,
+    including the current attempt. ``give_back``: a function that releases its thread. ``finished``: whether one of its
+    transactions finished the job."""
 
     def __init__(
         self,
@@ -141,7 +141,8 @@ class Leased:
 
 kinds: dict[str, Kind] = {}
 former_kinds: dict[str, str] = {}
-"""Current kinds by their former names, under which processes of the previous version add jobs during an upgrade."""
+"""Current kinds by their former names. During an upgrade, processes of the previous version add jobs under the former
+names."""
 schedules: dict[str, Schedule] = {}
 feeders: list[Callable[[Database], bool]] = []
 running: ContextVar[Leased | None] = ContextVar("octavo_job", default=None)
@@ -162,15 +163,15 @@ def job(
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
     ``bound``: the limit on one job's work; None for a kind whose jobs continue in parts and report each part
-    (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``:
-    whether its jobs run while the server is read-only, because they don't change content that people wrote.
-    ``seconds``: the time after which an attempt, or a part, counts as failed; the function checks the limit
-    in its loops, using ``deadlines``. ``formerly``: the former name of the kind.
+    (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``: whether its
+    jobs run while the server is read-only, because they don't change content that people wrote. ``seconds``: the time
+    after which an attempt, or a part, counts as failed. The function must check the limit in its loops, using
+    ``deadlines``. ``formerly``: the former name of the kind.
     """
 
     def register(function: F) -> F:
         if kind in kinds:
-            raise ValueError(f"two handlers for the job kind {kind!r}")
+            raise ValueError(f"the job kind {kind!r} has two handlers")
         kinds[kind] = Kind(function, bound, attempts, seconds, waits, in_maintenance)
         if formerly is not None:
             former_kinds[formerly] = kind
@@ -180,8 +181,8 @@ def job(
 
 
 def schedule(name: str, every: float, kind: str) -> None:
-    """Schedule a job of ``kind`` without a payload at an interval in seconds, only once for all workers
-    together."""
+    """Schedule a job of ``kind`` without a payload at an interval in seconds. All workers together run it only once per
+    interval."""
     schedules[name] = Schedule(int(every * 1000), kind)
 
 
@@ -201,11 +202,11 @@ def enqueue(
     run_at: int | None = None,
     **payload: object,
 ) -> None:
-    """Add a job to the transaction; this process's workers wake up once it commits.
+    """Add a job to the transaction. The workers of this process wake up after the transaction commits.
 
-    ``organization``: the organization that the job is for; organizations take turns. ``key``: the key of the
-    job; if a job with this key is still waiting for its first run, the new one is skipped. ``run_at``: the
-    time in milliseconds. The payload consists of IDs and a version number, as JSON.
+    ``organization``: the organization that the job is for. Organizations take turns. ``key``: the key of the job. If a
+    job with this key is still waiting for its first run, the new job is skipped. ``run_at``: the time in milliseconds.
+    The payload consists of IDs and a version number, as JSON.
     """
     moment = now()
     due = moment if run_at is None else run_at
@@ -229,8 +230,8 @@ def enqueue(
 def finish(tx: Transaction) -> None:
     """Finish this thread's job together with the transaction, so that its effect happens exactly once.
 
-    If another worker has taken over the job, this raises LeaseLost, so that the transaction is rolled back.
-    Outside a job, it does nothing, so that handlers can be called directly.
+    If another worker has taken over the job, this raises LeaseLost, so that the transaction is rolled back. Outside a
+    job, this does nothing, so that handlers can be called directly.
     """
     run = running.get()
     if run is None:
@@ -241,11 +242,11 @@ def finish(tx: Transaction) -> None:
 
 
 def advance(tx: Transaction, **payload: object) -> None:
-    """Record in the transaction that a part of this thread's job is done: from now on, the job continues
-    with these values in its payload, all of its attempts, and its full time limit.
+    """Record in the transaction that a part of this thread's job is done. The job then continues with these values in
+    its payload, and with all of its attempts and its full time limit.
 
-    If another worker has taken over the job, this raises LeaseLost, so that the transaction is rolled back.
-    Outside a job, it does nothing.
+    If another worker has taken over the job, this raises LeaseLost, so that the transaction is rolled back. Outside a
+    job, this does nothing.
     """
     run = running.get()
     if run is None:
@@ -267,9 +268,9 @@ def advance(tx: Transaction, **payload: object) -> None:
 
 
 def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
-    """Run ``part`` in one write transaction after another until it returns a false value, such as 0 as the
-    number of rows that it deleted. Each transaction is a part of this thread's job (``advance``). Raises
-    the errors of ``deadlines.check``."""
+    """Run ``part`` in one write transaction after another until it returns a false value, such as 0 for the number of
+    deleted rows. Each transaction is a part of this thread's job (``advance``). Raises the errors of
+    ``deadlines.check``."""
     has_more: object = True
     while has_more:
         deadlines.check()
@@ -288,7 +289,7 @@ def renew() -> None:
 
 
 def delete(tx: Transaction, job_id: str, lease: str) -> bool:
-    """Delete a job that runs under a lease. Return False if the lease is no longer valid."""
+    """Delete a leased job. Return False if the lease is no longer valid."""
     return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease = :lease", id=job_id, lease=lease))
 
 
@@ -317,8 +318,8 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """Return the jobs, newest first within a state, with parked jobs before running ones and running before
-    waiting ones, and their total.
+    """Return the jobs and their total. Parked jobs come first, then running jobs, then waiting jobs. Within a state,
+    the newest job comes first.
 
     ``after``: the position of a state in ``STATES`` and the ID of a job, after which the list continues.
     """
@@ -351,7 +352,7 @@ def get_job(tx: Transaction, job_id: str) -> JobRow:
 
 
 def count_jobs(tx: Transaction) -> list[JobCount]:
-    """Return the number of jobs by kind and state. Scheduled jobs don't count as waiting."""
+    """Return the number of jobs by kind and state, without scheduled jobs."""
     rows = tx.all(
         "SELECT kind, state, count(*), min(run_at) FROM jobs WHERE state <> 'later' GROUP BY kind, state"
     )
@@ -367,7 +368,7 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
     """Reset the attempts of the given parked jobs or, by default, of all parked jobs (of a kind, if given),
     and return their number.
 
-    Raises NotFound if an ID isn't that of a parked job.
+    Raises NotFound if an ID doesn't belong to a parked job.
     """
     conditions = ["state = 'parked'"]
     if job_ids is not None:

@@ -1,8 +1,8 @@
 """Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the
 server.
 
-Maintenance starts at its scheduled time and lasts until someone turns it off. Its announced end doesn't
-have any effect, because the work may take longer. An announcement disappears at its end.
+Maintenance starts at its scheduled time and lasts until someone turns it off. The announced end has no effect, because
+the work may take longer. An announcement disappears at its end.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ NoticeKind = Literal["maintenance", "announcement"]
 _AGAIN = 1.0
 """Number of seconds for which a process caches the notice that it has read."""
 _RETRY = 30
-"""Number of seconds after which clients are asked to retry: the time if no end is announced, which is
-otherwise the minimum, and the maximum."""
+"""Number of seconds after which clients should retry: the time if no end is announced, which is also the minimum, and
+the maximum."""
 _LONGEST_RETRY = 300
 
 declare(
@@ -80,7 +80,7 @@ def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
 
 
 def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
-    """Schedule or start a notice, replacing the one of the same kind. ``by``: the ID of the person."""
+    """Schedule or start a notice, which replaces the current notice of the same kind. ``by``: the ID of the person."""
     remove_notice(tx, notice.kind)
     tx.insert(
         "server_notices",
@@ -104,7 +104,7 @@ def find_maintenance(tx: Transaction) -> ServerNotice | None:
 
 
 class WriteGate:
-    """Gate of a process, through which every change made through the API passes.
+    """Gate of a process. Every change through the API passes this gate.
 
     The notice is cached for one second, so other processes may still accept changes for up to a second after
     maintenance starts.

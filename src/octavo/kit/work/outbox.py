@@ -1,14 +1,14 @@
-"""Events: rows that are written with the change that they are about, and that are read by consumers, each
-with its own cursor.
+"""Events: rows that are written in the transaction of the change that they are about. Consumers read them, each with
+its own cursor.
 
-A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once
-for each event, in the order of their IDs. An event whose handler fails doesn't block the others: it becomes
-a job that is retried, and is parked for a server administrator if it keeps failing. Events are kept for the
-time in the setting ``event_days``, and until every consumer has passed them.
+A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once for each
+event, in the order of their IDs. An event whose handler fails doesn't block other events: it becomes a job that is
+retried, and that is parked for a server administrator if it keeps failing. Events are kept for the time in the setting
+``event_days``, and until every consumer has passed them.
 
-PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. Consecutive
-IDs without a gap are complete. A gap belongs to a transaction that is still writing, or to one that was
-rolled back. Which of the two is known once every transaction that was writing events has ended.
+PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. Consecutive IDs without
+a gap are complete. A gap belongs to a transaction that is still writing, or to one that was rolled back. When all
+transactions that were writing events have ended, the gap must belong to one that was rolled back.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Event(NamedTuple):
 Handler = Callable[[Transaction, Event], None]
 
 _MOST_MISSING = 50
-"""Maximum number of missing IDs that a position contains; earlier ones are ignored."""
+"""Maximum number of missing IDs in a position. Earlier IDs are ignored."""
 
 
 class OutboxPosition(NamedTuple):
@@ -62,7 +62,7 @@ class OutboxPosition(NamedTuple):
     missing: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """Return the position as clients store it, for ``read_position``."""
+        """Return the position in the form that clients store, which ``read_position`` parses."""
         return "-".join(map(str, (self.last, *self.missing)))
 
 
@@ -97,7 +97,7 @@ def emit(
     space_id: str | None = None,
     **payload: object,
 ) -> None:
-    """Add an event to the transaction; this process's consumers wake up once it commits."""
+    """Add an event to the transaction. The consumers of this process wake up after the transaction commits."""
     tx.insert(
         "events",
         type=type,
@@ -114,13 +114,13 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
     """Register ``handler(tx, event)``, which workers call with every event, starting with the oldest stored
     one.
 
-    The handler must be brief and use only the database. Anything slow or outside of the process is enqueued as
-    a job.
+    The handler must be brief, and use only the database. Slow work, and work outside the process, must be enqueued as a
+    job.
     """
 
     def register(handler: Handler) -> Handler:
         if name in _consumers:
-            raise ValueError(f"two consumers named {name!r}")
+            raise ValueError(f"two consumers have the name {name!r}")
         _consumers[name] = handler
         return handler
 
@@ -150,9 +150,8 @@ def deliver(database: Database) -> bool:
 
 
 def consume(database: Database, consumers: Mapping[str, Handler], limit: int = 200) -> int:
-    """Pass the next events to consumers that are at the same event, move their cursors, and return the
-    number of events. The consumers share one transaction, because each transaction requires a turn to write
-    and a disk flush.
+    """Pass the next events to consumers that are at the same event, advance their cursors, and return the number of
+    events. The consumers share one transaction, because each transaction requires a turn to write and a disk flush.
 
     Only one worker at a time does this for a consumer; other workers have nothing to do.
     """
@@ -185,14 +184,14 @@ def consume(database: Database, consumers: Mapping[str, Handler], limit: int = 2
 
 
 def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, OutboxPosition]]:
-    """Return the last events, oldest first, each with the position after it."""
+    """Return the latest events, oldest first, each with the position after it."""
     rows = tx.all(f"SELECT {_COLUMNS} FROM events ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
     return list(_placed(rows, OutboxPosition(rows[0][0] - 1))) if rows else []
 
 
 def events_after(tx: Transaction, position: OutboxPosition, limit: int) -> list[tuple[Event, OutboxPosition]]:
-    """Return the next events after a position, starting with those that it lists as missing, each with the
-    position after it. ``limit``: the maximum number in addition to the missing ones."""
+    """Return the next events after a position, each with the position after it. Events that the position lists as
+    missing come first. ``limit``: the maximum number of events in addition to these."""
     late = (
         tx.all(
             f"SELECT {_COLUMNS} FROM events WHERE id {tx.among('missing', 'BIGINT')} ORDER BY id",

@@ -1,7 +1,7 @@
 """Progress of the background jobs that an upgrade started.
 
-A migration, or a start after one, enqueues jobs that rebuild data in parts. The total is recorded at that
-moment. The remaining number is that of pending rows, so nothing has to be updated while the jobs run.
+A migration, or the first start after a migration, enqueues jobs that rebuild data in parts. The total is recorded at
+that time. The remaining number is the number of pending rows, so nothing has to be updated while the jobs run.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ declare(Table(name="rebuilds", stays="the server's own", derived=True))
 
 
 class Remainder(Struct, frozen=True):
-    """Remaining rows of one part: those that are pending or running, and those that failed permanently."""
+    """Remaining rows of one part: pending or running rows, and rows that failed permanently."""
 
     waiting: int
     failed: int = 0
 
 
 class Rebuild(Struct, frozen=True):
-    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. The rows in
-    ``failed`` count neither as waiting nor as finished."""
+    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. The rows in ``failed`` don't
+    count as waiting or as finished."""
 
     part: str
     total: int
@@ -48,8 +48,8 @@ _parts: dict[str, Counting] = {}
 
 
 def rebuilds(part: str, count: Counting) -> None:
-    """Declare a part. ``count(tx, since)`` returns the remaining part of the work that was pending at
-    ``since`` (milliseconds). The same kind of work with a later, different cause isn't part of the upgrade."""
+    """Declare a part. ``count(tx, since)`` returns the remaining part of the work that was pending at ``since``
+    (milliseconds). Later work of the same kind with a different cause isn't part of the upgrade."""
     _parts[part] = count
 
 
@@ -94,7 +94,7 @@ def list_rebuilds(tx: Transaction) -> list[Rebuild]:
 
 
 def percent_done(unfinished: Sequence[Rebuild]) -> int:
-    """Return the completed percentage of several parts together, rounded down."""
+    """Return the overall completed percentage of several parts, rounded down."""
     total = sum(each.total for each in unfinished)
     left = sum(each.waiting + each.failed for each in unfinished)
     return 100 * max(0, total - left) // max(1, total)

@@ -1,9 +1,9 @@
 """Run jobs in threads that are shared fairly.
 
-Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and so
-do organizations within a kind. In each group of threads, an organization uses at most its share, and one
-kind uses at most part of that share (``kit.scheduling.shares``). The next job is found by an index, at a
-cost that doesn't grow with the number of waiting jobs.
+Short jobs, long jobs, and jobs that wait for other servers have separate threads. Kinds take turns, as do organizations
+within a kind. In each group of threads, an organization uses at most its share, and one kind uses at most part of that
+share (``kit.scheduling.shares``). The next job is found by an index, at a cost that doesn't grow with the number of
+waiting jobs.
 """
 
 from __future__ import annotations
@@ -30,15 +30,18 @@ from octavo.kit.scheduling.permits import compute_aside
 from octavo.kit.scheduling.shares import Shares
 
 from . import jobs
+from .job_hours import add_jobs
 from .jobs import Kind, Leased, LeaseLost
 from .maintenance import find_maintenance
 
 log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
-"""Time in milliseconds before the first retry, which is doubled with each further attempt."""
+"""Time in milliseconds before the first retry. It doubles with each additional attempt."""
 LONGEST_RETRY = HOUR
 _BATCH = 200
+_COUNTED_EVERY = 10.0
+"""Number of seconds after which the jobs that ran are added to the counts of the hour."""
 _UNKNOWN_FOR = 2 * 86_400_000
 """Time in milliseconds after which due jobs are parked if no process knows their kind."""
 _REST = 0.05
@@ -48,13 +51,13 @@ threads."""
 
 
 class Worker:
-    """Worker that runs jobs in threads: ``threads`` for short jobs, as many for long ones, and twice as
-    many for jobs that wait for other servers. ``context``: the first argument of every handler.
+    """Worker that runs jobs in threads: ``threads`` for short jobs, the same number for long jobs, and twice as many
+    for jobs that wait for other servers. ``context``: the first argument of every handler.
 
-    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
-    that long after its last renewal. A job that is still running ``grace`` seconds after its time limit
-    counts as failed: it is taken from its thread, which can no longer have any effect. Jobs added by other
-    processes are found within ``poll`` seconds.
+    A lease lasts ``lease`` seconds and is renewed while the job runs, so another worker takes over the job of a killed
+    worker that long after the last renewal. A job that is still running ``grace`` seconds after its time limit counts
+    as failed: its thread loses the job and can no longer have any effect. Jobs added by other processes are found
+    within ``poll`` seconds.
     """
 
     def __init__(
@@ -84,11 +87,12 @@ class Worker:
         self._active: dict[str, Leased] = {}
         self._turns: list[str] = []
         self._served: dict[str, str] = {}
+        self._done = self._failed = 0
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Run jobs until ``stop`` is set, and finish those that are running. ``jobs.wake()`` makes the
-        worker notice immediately."""
+        """Run jobs until ``stop`` is set. Jobs that are already running are finished. ``jobs.wake()`` makes the worker
+        notice immediately."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -117,10 +121,10 @@ class Worker:
         finally:
             done.set()
             heart.join()
+            self._record_counts()
 
     def run_pending(self) -> int:
-        """Run everything that is due in this thread, including jobs that these jobs create, and return the
-        number of jobs."""
+        """Run all due jobs in this thread, including jobs that these jobs create, and return the number of jobs."""
         count, more = 0, True
         while more:
             more = self._feed()
@@ -157,7 +161,7 @@ class Worker:
     # --- choice of the next job -----------------------------------------------------------------------
 
     def _claim(self, count: int) -> list[Leased]:
-        """Lease up to ``count`` due jobs, of kinds that this process knows and has room for."""
+        """Lease up to ``count`` due jobs of kinds that this process knows and has room for."""
         if len(self._turns) < len(jobs.kinds):
             self._turns += sorted(jobs.kinds.keys() - self._turns)
         if not any(places.has_room for places in self._groups.values()):
@@ -228,7 +232,7 @@ class Worker:
 
     def _beat(self, done: threading.Event) -> None:
         """Renew the leases of running jobs, and take jobs from threads that exceed their time limit."""
-        renewed = time.monotonic()
+        renewed = counted = time.monotonic()
         while not done.wait(min(self._lease / 3000, 1)):
             moment = time.monotonic()
             with self._lock:
@@ -253,6 +257,23 @@ class Worker:
                 log.exception("leases can't be renewed")
             if moment - renewed >= self._lease / 3000:
                 renewed = moment
+            if moment - counted >= _COUNTED_EVERY:
+                counted = moment
+                self._record_counts()
+
+    def _record_counts(self) -> None:
+        """Add the jobs that ran since the last call to the counts of the hour. The chart can do without
+        them, so an error is only logged."""
+        with self._lock:
+            done, failed = self._done, self._failed
+            self._done = self._failed = 0
+        if not done and not failed:
+            return
+        try:
+            with self._database.write() as tx:
+                add_jobs(tx, done, failed)
+        except Exception:
+            log.exception("jobs can't be counted")
 
     # --- running --------------------------------------------------------------------------------------
 
@@ -284,6 +305,8 @@ class Worker:
                     if not found.finished:
                         with self._database.write() as tx:
                             jobs.delete(tx, found.id, found.lease)
+                    with self._lock:
+                        self._done += 1
         finally:
             jobs.running.reset(token)
             with self._lock:
@@ -304,6 +327,9 @@ class Worker:
                 lease=found.lease,
             )
         if changed:
+            if last:
+                with self._lock:
+                    self._failed += 1
             log.error(
                 "job failed permanently" if last else "job failed",
                 extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},
@@ -334,7 +360,7 @@ def _traced(found: Leased) -> Iterator[None]:
 
 
 def _is_anything_overdue(tx: Transaction) -> bool:
-    """Return whether a scheduled job is due, or the lease of a running one has expired."""
+    """Return whether a scheduled job is due, or whether the lease of a running job has expired."""
     moment = now()
     return (
         tx.one("SELECT 1 FROM jobs WHERE state = 'later' AND run_at <= :now LIMIT 1", now=moment) is not None
@@ -344,8 +370,8 @@ def _is_anything_overdue(tx: Transaction) -> bool:
 
 
 def _make_ready(tx: Transaction) -> None:
-    """Mark scheduled jobs that are due as ready, as well as jobs of workers that crashed, or park these
-    after their last attempt."""
+    """Mark due scheduled jobs and jobs of crashed workers as ready. Park jobs of crashed workers after their last
+    attempt."""
     moment = now()
     tx.run(
         f"""UPDATE jobs SET state = 'ready' WHERE id IN (SELECT id FROM jobs WHERE state = 'later'
@@ -373,7 +399,7 @@ def _make_ready(tx: Transaction) -> None:
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
-    """Return the kinds with ready jobs. Each kind takes one step in an index, regardless of the number of
+    """Return the kinds with ready jobs. Finding a kind requires a single index lookup, regardless of the number of
     jobs."""
     return {
         kind
@@ -417,8 +443,8 @@ def _park_unknown(tx: Transaction) -> None:
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
-    """Yield the organizations with ready jobs of a kind: first those after ``after``, then those from the
-    beginning. Each organization takes one step in an index, regardless of the number of jobs."""
+    """Yield the organizations with ready jobs of a kind: first the organizations after ``after``, and then the other
+    organizations from the beginning. Each organization takes one step in an index, regardless of the number of jobs."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

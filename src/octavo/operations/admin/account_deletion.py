@@ -1,4 +1,4 @@
-"""Delete accounts: a preview in numbers, and the deletion itself.
+"""Delete accounts: a numerical preview, and the deletion itself.
 
 Content that a person wrote is kept without their name: pages, comments, and decisions belong to the
 organization, whose history must not have gaps.
@@ -57,7 +57,7 @@ _COUNTED = {
 
 
 def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) -> DeletionPreview:
-    """Return the effects of deleting a person's account. Raises NotFound if the person doesn't exist."""
+    """Return the effects that deleting a person's account would have. Raises NotFound if the person doesn't exist."""
     person = tx.one(
         """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
            WHERE u.id = :user AND u.kind = 'person'""",

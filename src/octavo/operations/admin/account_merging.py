@@ -1,5 +1,4 @@
-"""Merge two accounts of one person: one of them gets everything that the other one has. The other account
-is then deleted.
+"""Merge two accounts of one person: one account gets all data of the other account, which is then deleted.
 
 Memberships, permissions, teams, and sign-in through other services are moved in the transaction that
 deletes the account. A job then moves the authorship of content, which may be large. Secrets such as
@@ -39,15 +38,15 @@ _END = frozenset(
 )
 """Tables whose rows are deleted with the account, as in all tables with secrets."""
 _HISTORY = frozenset({"audit_events", "audit_totals"})
-"""Tables that are never changed, because an action stays recorded under the account that performed it."""
+"""Tables that are never changed, because actions stay recorded under the account that performed them."""
 
 
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
-    """Move everything that belongs to the account ``source`` to ``target``, and delete ``source``.
+    """Move all data that belongs to the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound if an account doesn't exist, BadRequest if both are the same, and Conflict if an account is
-    that of a server administrator or managed by an organization, or if ``target`` is deactivated on the
-    server or in an organization that both belong to.
+    Raises NotFound if an account doesn't exist, BadRequest if both are the same, and Conflict if an account belongs to
+    a server administrator or is managed by an organization, or if ``target`` is deactivated on the server or in an
+    organization that both accounts belong to.
     """
     if source == target:
         raise BadRequest("into: must be another account")
@@ -108,7 +107,7 @@ def _merge_memberships(tx: Transaction, organization_id: str, source: str, targe
 
 
 def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
-    """Yield all columns with a person's ID that change when accounts are merged."""
+    """Yield all columns with the ID of a person that change when accounts are merged."""
     for name, schema in schemas.items():
         table = TABLES.get(name)
         if table is None or table.secrets or name in _END or name in _HISTORY:
@@ -126,7 +125,7 @@ def _move(
     tx: Transaction, schema: Schema, column: Column, source: str, target: str, limit: int | None = None
 ) -> int:
     """Move the rows of one account, at most ``limit``, and return their number. A row is deleted if the other account
-    already has one with the same unique key."""
+    already has a row with the same unique key."""
     found = f"{column.name} = :source" if column.path is None else f"{column.name} LIKE :like"
     rows = read_rows(tx, schema, f"{found} AND {column.condition}", source=source, like=f"%{source}%")
     keys = [key for key in unique_keys(tx, schema) if column.name in key]
@@ -162,7 +161,7 @@ _BATCH = 200
 
 @job("moveAuthorship", bound=None, in_maintenance=True)
 def move_authorship(context: Context, source: str, target: str) -> None:
-    """Make ``target`` the author of everything that ``source`` wrote, one batch of rows per transaction."""
+    """Make ``target`` the author of all content that ``source`` wrote, with one transaction per batch of rows."""
     with context.db.read() as tx:
         schemas = read_schema(context.db, tx)
     for name, column in _columns(schemas):

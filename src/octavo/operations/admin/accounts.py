@@ -1,7 +1,7 @@
 """Changes to accounts by server administrators: the email address, activation, and sign-in.
 
-Everything is recorded in the audit logs of the person's organizations. The same functions serve the API and
-the command line.
+All changes are recorded in the audit logs of the person's organizations. The same functions serve the API and the
+command line.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. The new address counts as verified, and sign-in links that
-    were sent to the previous one stop working.
+    """Change the email address of an account. The new address counts as verified, and sign-in links that were sent to
+    the previous address stop working.
 
     Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or another
     account has the new address.
@@ -79,7 +79,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
-    """End all sessions of an account and return their number."""
+    """End all sessions of an account, and return their number."""
     ended = sessions.end_others(tx, user_id, None)
     if ended:
         record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})
@@ -116,8 +116,8 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
 
 
 def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
-    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound if the person
-    doesn't exist, and Conflict if the account is deactivated."""
+    """Return a sign-in link that can be used once. It expires after 15 minutes. Raises NotFound if the person doesn't
+    exist, and Conflict if the account is deactivated."""
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)
     if secret is None:

@@ -1,8 +1,7 @@
 """Import from GitBook or another Octavo server through its API.
 
-Each space is imported completely or not at all, and its state is recorded. Therefore, an interrupted import
-continues when it is started again: content that hasn't changed since then is skipped, and changed content
-is merged with local edits.
+Each space is imported completely or not at all, and its state is recorded. Therefore, an interrupted import continues
+when it is started again: unchanged content is skipped, and changed content is merged with local edits.
 """
 
 from __future__ import annotations
@@ -99,8 +98,8 @@ class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class ApiImportResult(Struct, rename="camel", omit_defaults=True):
-    """Result of an import through an API. ``stopped``: the reason why it stopped early; running the import
-    again continues it."""
+    """Result of an import through an API. ``stopped``: the reason it stopped early, if it did. Running the import again
+    continues it."""
 
     spaces: list[ApiImportedSpace]
     sites: list[ApiImportedSite]
@@ -121,7 +120,7 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the ID or title of that organization, if there is more than one. Raises BadRequest if there is
+    ``source``: the ID or title of that organization, if the token can access several. Raises BadRequest if there is
     nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
@@ -163,11 +162,11 @@ def import_spaces_from_api(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> ApiImportResult | CompletedImport | ImportedSite:
-    """Import spaces from another platform, each into a space that the first import creates.
+    """Import spaces from another platform. The first import of each space creates a local space for it.
 
-    ``wanted``: their keys or versions; by default, all that the token can access. If all versions of a ReadMe
-    project with more than one version are wanted, it becomes a site with the versions as its variants.
-    Raises BadRequest if there is nothing to import.
+    ``wanted``: their keys or versions; by default, all that the token can access. If all of several versions of a
+    ReadMe project are imported, the project becomes a site with the versions as its variants. Raises BadRequest if
+    there is nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -260,8 +259,8 @@ class _ApiImport:
             administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
             raise BadRequest(
-                "The organization has no administrator in whose name sites and change requests could be"
-                " created. Add an administrator first."
+                "Sites and change requests are created in an administrator's name, but the organization "
+                "has no administrator. Add one first."
             )
         self.actor = actor_for_job(administrator, organization_id)
 
@@ -277,8 +276,7 @@ class _ApiImport:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
 
     def make_spaces(self, spaces: list[dict[str, object]]) -> None:
-        """Create a space for each remote one, so that links between them can be resolved from the
-        beginning."""
+        """Create a local space for each remote space, so that links between them can be resolved from the start."""
         for space in spaces:
             id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
             identity = self.identity("space", id)
@@ -466,8 +464,8 @@ class _ApiImport:
         places: dict[str, str],
         moved: ApiImportedSite,
     ) -> None:
-        """Apply the customization of the remote site, and the customization of site spaces that have their
-        own. ``own_looks``: the customization of the site spaces, by their remote IDs."""
+        """Apply the customization of the remote site and of site spaces that have their own customization.
+        ``own_looks``: the customization of the site spaces, by their remote IDs."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -520,7 +518,7 @@ class _ApiImport:
 
 
 class _Edits:
-    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their
+    """Page edits in a remote change request, in the form of edits in a local one. ``pairs``: the local pages by their
     remote IDs."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:

@@ -1,8 +1,8 @@
-"""Validate an organization's archive before any of it is imported.
+"""Validate an organization's archive before importing it.
 
-Rows must have the right format and may refer only to each other, to people in the archive, and to texts and
-files in it. Archives are untrusted: their content must not affect anything outside of the organization
-being created, so any other reference is rejected, with its file, line, and column.
+Rows must have the right format, and may refer only to each other, and to people, Markdown sources, and files in the
+archive. Archives are untrusted: their content must not affect any data outside the new organization, so any other
+reference is rejected with its file, line, and column.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[Line]:
 
 
 def naming_columns(table: Table, schema: Schema) -> list[Column]:
-    """Return the columns of a table that refer to other data: as declared, and through foreign keys."""
+    """Return the columns of a table that refer to other data: declared references and foreign keys."""
     declared = {column.name for column in table.columns}
     keys = [
         person(column) if other == "users" else Column(column, (f"{other}.id",))
@@ -73,7 +73,7 @@ def naming_columns(table: Table, schema: Schema) -> list[Column]:
 
 
 def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) -> None:
-    """Validate everything except the bytes of texts and files. Raises BadRequest with the first problem
+    """Validate the whole archive except the bytes of sources and files. Raises BadRequest with the first problem
     found."""
     if [line.row.get("id") for line in rows["organizations"]] != [organization_id]:
         raise BadRequest(

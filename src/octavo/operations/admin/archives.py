@@ -5,9 +5,9 @@ organization.json             format and version of this folder
     history/XX/HASH               texts and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object per line: everything else, with its IDs
 
-Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to texts and files
-by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the
-tables declare which tables are exported, and what their columns refer to (``kit/db/tables.py``).
+Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to Markdown sources and files
+by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the tables declare
+which tables are exported, and which data their columns refer to (``kit/db/tables.py``).
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class _About(Struct):
 
 
 class ArchiveCounts(Struct):
-    """Counts of an export or import of an organization. ``rows``: the number of rows of all tables.
-    ``files``: the number of texts and files."""
+    """Counts of an export or import of an organization. ``rows``: the number of rows of all tables. ``files``: the
+    number of Markdown sources and files."""
 
     organization: str
     title: str
@@ -136,7 +136,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, object]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """Return the hashes of all texts and files that exported rows refer to."""
+    """Return the hashes of all Markdown sources and files that exported rows refer to."""
     contents: tuple[Content, ...] = ("text", "file")
     return {
         row[0]: content == "text"
@@ -171,13 +171,13 @@ def is_organization(where: str) -> bool:
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> ArchiveCounts:
-    """Import a folder that ``export_organization`` wrote, with all its IDs.
+    """Import a folder that ``export_organization`` wrote. All IDs are kept.
 
-    People whose email address has an account on this server keep that account; all others get a new account,
-    without a password. ``progress``: the function that counts texts, files, and spaces.
+    People whose email address has an account on this server keep that account; all other people get a new account
+    without a password. ``progress``: a function that counts sources, files, and spaces.
 
-    Raises BadRequest if the folder is damaged or was changed, if it refers to anything outside itself, or if it
-    contains an ID that is already used on this server.
+    Raises BadRequest if the folder is damaged or was changed, if it refers to data outside itself, or if it contains an
+    ID that is already used on this server.
     """
     about = _read_about(folder)
     with context.db.read() as tx:
@@ -195,7 +195,7 @@ def import_organization(
     texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
-            f"{folder}: {len(missing):,} texts or files are missing or were changed after the export. The"
+            f"{folder}: {len(missing):,} files in the archive are missing or were changed after the export. The"
             f" SHA-256 hash of the first one is {missing[0]}."
         )
     spaces = [line.row["id"] for line in rows["spaces"]]
@@ -239,7 +239,7 @@ def _hashes(folder: Path) -> dict[str, Path]:
 
 
 def _named(rows: Rows, content: Content) -> set[str]:
-    """Return the texts or the files that rows refer to."""
+    """Return the hashes of the sources, or of the files, that rows refer to."""
     return {
         digest
         for table, column in content_columns(content)
@@ -341,8 +341,8 @@ def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:
-    """Check that the keys of nodes match. Duplicates of a space on this server have the same keys;
-    different keys would change existing content."""
+    """Check that the keys of nodes match. Spaces on this server can contain the same sources with the same keys;
+    different keys would change their content."""
     given = {name: line.row[name] for name in ("owner_id", "body")}
     here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
     if here is None:
@@ -360,7 +360,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
     """Return the ID of each person on this server, and the IDs of the new accounts.
 
-    People are found by email address; all others get a new account without a password.
+    People are found by email address; all other people get a new account without a password.
     """
     found: dict[str, str] = {}
     made: set[str] = set()
@@ -384,8 +384,8 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:
-    """Raise an error if permissions on this server refer to an ID, because they must not apply to imported
-    content."""
+    """Raise an error if permissions on this server refer to an imported ID, because these permissions must not apply to
+    imported content."""
     for table, column in _RIGHTS.get(line.path.stem, ()):
         if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
             raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")

@@ -1,8 +1,8 @@
 """Back up the whole server in one file, restore it on either engine, and verify a server's data.
 
-A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and finally
-``manifest.json`` with the SHA-256 hash of every part. Derived data (the search index, references) is
-rebuilt. Secrets are stored as in the database: encrypted, or as hashes.
+A backup is a ZIP archive: ``rows/TABLE.jsonl`` from one snapshot of the database, ``files/HASH``, and finally
+``manifest.json`` with the SHA-256 hash of every part. A restore rebuilds derived data (the search index and
+references). Secrets are stored in the same form as in the database: encrypted or as hashes.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _UNREADABLE = (
     ValueError,
     LookupError,
 )
-"""Exceptions that reading an archive raises if it is damaged or has unknown compression, encryption, or
+"""Exceptions that are raised when reading an archive that is damaged or has unknown compression, encryption, or
 names."""
 
 
@@ -77,7 +77,7 @@ _NEEDED = {"secrets", "spaces"}
 
 
 class _Part(Struct):
-    """Part of the archive: the number of its rows or bytes, and their SHA-256."""
+    """Part of the archive: the number of its rows or bytes, and its SHA-256 hash."""
 
     count: int
     hash: str
@@ -105,11 +105,11 @@ class BackupOutcome(Struct):
 # --- backing up ---------------------------------------------------------------------------------------
 
 
-def back_up(context: Context, target: Path) -> BackupOutcome:
+def back_up(context: Context, target: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, and Unavailable if it can't be written. A partial file is deleted.
-    """
+    ``progress``: a function that counts files. It is called outside of transactions. Raises BadRequest if the file
+    exists, and Unavailable if it can't be written. A partial file is deleted."""
     if target.exists():
         raise BadRequest(f"{target}: the file already exists. Choose another path, or delete the file.")
     part = target.with_name(f"{target.name}.part")
@@ -117,7 +117,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
         # Only its owner can read the file, because it contains all secrets.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                outcome = _write(context, archive)
+                outcome = _write(context, archive, progress)
             out.flush()
             os.fsync(out.fileno())
         part.rename(target)
@@ -129,7 +129,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
     return outcome
 
 
-def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
+def _write(context: Context, archive: zipfile.ZipFile, progress: Progress) -> BackupOutcome:
     with context.db.read() as tx:
         tables = read_schema(context.db, tx)
         numbers = [row[0] for row in tx.all("SELECT number FROM migrations ORDER BY number")]
@@ -140,7 +140,11 @@ def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
         }
         # Files of derived rows are rebuilt with these rows.
         wanted = sorted(named_content(tx, "file", derived=False))
-    missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
+    missing = []
+    for done, digest in enumerate(wanted):
+        progress(done, len(wanted))
+        if not _write_file(context.files, archive, digest):
+            missing.append(digest)
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
     archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
@@ -159,8 +163,8 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
 
 
 def named_content(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
-    """Return the hashes of all texts or files that any row refers to. ``derived``: whether to include content
-    derived from other content."""
+    """Return the hashes of all Markdown sources, or of all files, that rows refer to. ``derived``: whether to include
+    content derived from other content."""
     return {
         row[0]
         for table, column in content_columns(content)
@@ -190,9 +194,9 @@ _HOLDS_SOMETHING = "The server already has data. Restore into an empty data fold
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
-    The schema is created in the version of the backup, filled in one transaction, and upgraded; then derived
-    data is rebuilt. ``progress``: the function that counts files and spaces. Raises BadRequest if the
-    backup is damaged, too old, or too new, and Unavailable if the key for its secrets isn't configured.
+    The schema is created in the version of the backup, filled in one transaction, and upgraded. Then, derived data is
+    rebuilt. ``progress``: a function that counts files and spaces. Raises BadRequest if the backup is damaged, too old,
+    or too new, and Unavailable if the key for its secrets isn't configured.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -320,7 +324,7 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return the problems with a backup; empty if this version can restore it completely."""
+    """Return the problems with a backup. The result is empty if this version can restore the backup completely."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
@@ -364,9 +368,9 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 def verify_installation(context: Context) -> list[str]:
     """Return the problems with a server's data.
 
-    These are texts and files that are missing or don't match their hash, rows that refer to missing rows,
-    wrong counts, and derived tables that don't match the content, except in spaces with a pending rebuild
-    after an upgrade.
+    These are Markdown sources and files that are missing or don't match their hash, rows that refer to missing rows,
+    wrong counts, and derived tables that don't match the content. Derived tables of spaces with a pending rebuild after
+    an upgrade aren't checked.
     """
     return find_unsound(context.db, context.files, context.settings.url)
 
@@ -389,8 +393,8 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database, like ``verify_installation``. ``url``: the URL whose hosts its app links use.
-    ``store``: the file store; None skips the files."""
+    """Verify a database, like ``verify_installation``. ``url``: the URL whose hosts its app links use. ``store``: the
+    file store; None to skip the files."""
     if damage := _damage_of(db):
         # No data read from a damaged database is reliable.
         return damage
@@ -457,7 +461,7 @@ _STATES = {
         "SELECT b.id FROM branches b LEFT JOIN revisions r ON r.id = b.revision AND r.branch_id = b.id"
         " AND r.sequence = b.sequence WHERE r.id IS NULL"
     ),
-    "page with two texts at once": (
+    "page with two current versions": (
         "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
         " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"

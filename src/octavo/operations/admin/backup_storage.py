@@ -1,4 +1,4 @@
-"""Backup storage: a local folder, or everything under a prefix of a bucket.
+"""Backup storage: a local folder, or a prefix in a bucket.
 
 Objects are either complete or absent, and are durable when ``put`` returns.
 """
@@ -31,8 +31,8 @@ def is_bucket(address: str) -> bool:
 
 
 def _environment() -> Mapping[str, str]:
-    """Return the environment for accessing the backup bucket. Its credentials can differ from those for the
-    files, so that losing one set doesn't mean losing both."""
+    """Return the environment for accessing the backup bucket. The bucket can have its own credentials, so that losing
+    the credentials for files doesn't mean losing the backups, too."""
     own = {
         name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
     }
@@ -55,9 +55,9 @@ class StoredBackup(NamedTuple):
 class BackupPlace:
     """Backup storage.
 
-    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables, each of
-    which is overridden by the one with the prefix ``BACKUP_``. ``new``: whether to create a missing folder.
-    Raises NotFound if the folder doesn't exist, and Unavailable if the storage can't be used.
+    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables. A variable with the
+    prefix ``BACKUP_`` overrides each of them. ``new``: whether to create a missing folder. Raises NotFound if the
+    folder doesn't exist, and Unavailable if the storage can't be used.
     """
 
     def __init__(self, address: str, *, new: bool = False) -> None:
@@ -126,7 +126,7 @@ class BackupPlace:
 
 
 def _whole_if_small(pieces: Iterable[bytes]) -> bytes | Iterator[bytes]:
-    """Join content that is small enough for one request to a bucket; larger content is sent in parts."""
+    """Join content that is small enough for one request to a bucket. Larger content is sent in parts."""
     rest, begin = iter(pieces), b""
     for piece in rest:
         begin += piece

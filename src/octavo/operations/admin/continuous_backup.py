@@ -1,9 +1,8 @@
-"""Continuous backup of SQLite: a full base periodically and, every few seconds, the pages that were
-committed since then.
+"""Continuous backup of SQLite: a periodic full base and, every few seconds, the pages that were committed in the
+meantime.
 
-``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log
-still contains its end; otherwise, it starts a new one. Files are copied before the pages that may refer to
-them.
+``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
+its end; otherwise, it starts a new chain. Files are copied before the pages that may refer to them.
 """
 
 from __future__ import annotations
@@ -51,19 +50,19 @@ log = logging.getLogger("octavo.backup")
 
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""Size in bytes at which the log is restarted. Restarting it blocks writers for a few milliseconds."""
+"""Size in bytes at which the log is restarted. A restart blocks writers for a few milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
-"""Maximum size in bytes of the log while the backup location is unreachable. If it is exceeded, a new base
-is written once the location is reachable again."""
+"""Maximum size in bytes of the log while the backup location is unreachable. If it is exceeded, a new base is written
+when the location is reachable again."""
 _AGAIN = 5.0
 """Number of seconds after which a location that didn't respond is tried again."""
 _BASE_AGAIN = 60_000
-"""Time in milliseconds after which writing a base that failed is retried."""
+"""Time in milliseconds after which a failed attempt to write a base is retried."""
 _ALIVE = 60_000
 """Time in milliseconds without changes after which the backup records that it is still running."""
 _LATELY = 2_000_000_000
-"""Time in nanoseconds after listing a folder during which the folder may still get another file with the
-same timestamp."""
+"""Time in nanoseconds after listing a folder within which another file with the same timestamp may still appear in the
+folder."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -146,9 +145,9 @@ class _Follower:
         self._put_end: LogEnd | None = None
         """End of the last stored entry."""
         self._at: LogEnd | None = None
-        """Position up to which the log has been read; None if a new chain must be started."""
+        """Position up to which the log has been read; None if a new chain must start."""
         self._is_new = True
-        """Whether this process hasn't stored anything yet."""
+        """Whether this process hasn't stored any data yet."""
         self._time = self._noted = 0
         self._base: threading.Thread | None = None
         self._base_due = 0
@@ -304,8 +303,8 @@ class _Follower:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Make SQLite restart the log. The next writer does so once the database contains everything in the
-        log and no process is reading the log."""
+        """Make SQLite restart the log. The next writer does so when the database contains all pages in the log and no
+        process is reading the log."""
         self._log.move()
         with self._context.db.write():
             segment = self._read_on()
@@ -405,8 +404,8 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copier of the server's files from its folder to a backup location that doesn't have them. Files in a
-    bucket are backed up separately."""
+    """Copier of the server's files from their folder to a backup location that doesn't have them yet. Files in a bucket
+    are backed up separately."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None

@@ -49,8 +49,8 @@ _ALIVE = re.compile(r"log/([^/]+)/alive")
 
 
 class ChainEntry(NamedTuple):
-    """Entry of a chain. ``time``: the time in milliseconds; everything in the entry was committed before
-    it."""
+    """Entry of a chain. ``time``: the time in milliseconds. All changes in the entry were committed before this
+    time."""
 
     time: int
     generation: str
@@ -108,7 +108,7 @@ def age(entry: ChainEntry) -> tuple[int, str, int]:
 
 
 def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of an entry: a line of JSON, the compressed pages, and the SHA-256 of both."""
+    """Yield the bytes of an entry: a line of JSON, the compressed pages, and the SHA-256 hash of both."""
     line = msgspec.json.encode(head) + b"\n"
     digest, packer = hashlib.sha256(line), zlib.compressobj(1)
     yield line
@@ -122,8 +122,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line, and then the pages in pieces, as they were passed to ``packed``. Raises ValueError if
-    the entry is damaged."""
+    """Yield the line, and then the pages in pieces. This is the inverse of ``packed``. Raises ValueError if the entry
+    is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -189,11 +189,11 @@ def restore_followed(
     until: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> RestoreResult:
-    """Restore the latest state of the database, or its state at the time ``until``, and copy its files.
-    There must not be a database yet.
+    """Restore the latest state of the database, or its state at the time ``until``, and copy its files. The database
+    must not exist yet.
 
-    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the
-    backup is incomplete, and Unavailable if the backup can't be read.
+    ``progress``: a function that counts bytes, then files. Raises BadRequest if a database exists or the backup is
+    incomplete, and Unavailable if the backup can't be read.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
@@ -242,7 +242,7 @@ def restore_followed(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Copy the missing files, and return those that aren't in the backup."""
+    """Copy the missing files, and return the files that aren't in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):
@@ -329,8 +329,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, damage to the newest state, which is found by restoring it, and, with
-    ``fresh`` (milliseconds), a last change that is older than that.
+    These are damaged or missing entries, damage to the newest state, which is found by restoring that state, and, with
+    ``fresh``, a last change that is older than this number of milliseconds.
     """
     load_packages()
     kept = place.list("log/")
@@ -383,8 +383,8 @@ def _try_restore(place: BackupPlace) -> list[str]:
 
 
 def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
-    """Delete entries that are needed neither for restoring a time since ``moments`` nor for a base since
-    ``bases`` (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
+    """Delete entries that aren't needed to restore a time since ``moments`` or a base since ``bases`` (both in
+    milliseconds since 1970). ``files``: the hashes of the server's current files."""
     kept = place.list("log/")
     entries = list_entries(kept)
     whole = sorted((entry for entry in entries if entry.kind == "base"), key=age)

@@ -1,4 +1,4 @@
-"""Tokens, sessions, and the account of a person, for commands that list and revoke them."""
+"""Tokens, sessions, and accounts of people, for commands that list and revoke them."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def sign_in_link(context: Context, email: str) -> str:
-    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound if the person
-    doesn't exist, and Conflict if the account is deactivated."""
+    """Create a sign-in link that can be used once. It expires after 15 minutes. Raises NotFound if the person doesn't
+    exist, and Conflict if the account is deactivated."""
     with context.db.write() as tx:
         return accounts.create_sign_in_link(tx, context, _BY, _user_id(tx, email))
 
@@ -82,8 +82,8 @@ def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Revoke one of a person's tokens, or all of their tokens and agents (None), and return the number
-    revoked. Raises NotFound if the person or token doesn't exist."""
+    """Revoke one of a person's tokens, or all tokens and agents (None), and return their number. Raises NotFound if the
+    person or token doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
@@ -94,8 +94,8 @@ def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """End one of a person's sessions, or all of them (None), and return the number ended. Raises NotFound
-    if the person or session doesn't exist."""
+    """End one of a person's sessions, or all of them (None), and return their number. Raises NotFound if the person or
+    session doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
@@ -140,7 +140,7 @@ def change_email(context: Context, email: str, new: str) -> None:
 
 
 def merge_accounts(context: Context, email: str, into: str) -> None:
-    """Merge a person's account into another one. Raises NotFound or Conflict if that isn't possible."""
+    """Merge a person's account into another account. Raises NotFound or Conflict if that isn't possible."""
     with context.db.write() as tx:
         account_merging.merge_accounts(tx, context, _BY, _user_id(tx, email), _user_id(tx, into))
 
@@ -153,7 +153,7 @@ def make_administrator(context: Context, email: str, organization_id: str) -> No
 
 
 def show_limits(context: Context, organization_id: str) -> list[tuple[Resource, int | None, int | None]]:
-    """Return the usage and the limit of each resource of an organization; the usage is None for requests."""
+    """Return the usage and the limit of each resource of an organization. The usage is None for requests."""
     with context.db.read() as tx:
         used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return [(name, getattr(used, name, None), getattr(limits, name)) for name in RESOURCES]
@@ -166,14 +166,14 @@ def change_limits(context: Context, organization_id: str, given: dict[str, int |
 
 
 def reset_second_factor(context: Context, email: str) -> bool:
-    """Turn off a person's two-factor authentication; return False if it was already off. Raises NotFound if
-    the person doesn't exist."""
+    """Turn off a person's two-factor authentication. Return False if it was already off. Raises NotFound if the person
+    doesn't exist."""
     with context.db.write() as tx:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 
 
 def preview_deletion(context: Context, email: str) -> account_deletion.DeletionPreview:
-    """Return the effects of deleting a person's account. Raises NotFound if the person doesn't exist."""
+    """Return the effects that deleting a person's account would have. Raises NotFound if the person doesn't exist."""
     with context.db.read() as tx:
         return account_deletion.preview_account_deletion(tx, context.settings, _user_id(tx, email))
 

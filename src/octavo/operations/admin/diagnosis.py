@@ -1,4 +1,4 @@
-"""Checks that ``octavo check`` runs: which parts of a server work, which don't, and why."""
+"""Checks that ``octavo check`` runs. They determine which parts of a server work, which don't, and why."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference between clocks, in seconds."""
 _RENEWED = 14
-"""Number of days before its expiration by which a certificate should have been renewed automatically."""
+"""Number of days before a certificate's expiration. By then, it should have been renewed automatically."""
 _ANSWERS = 3.0
 """Number of seconds within which one of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Time in milliseconds after which there should be another backup."""
+"""Time in milliseconds after which another backup is expected."""
 _LITTLE_ROOM = 5_000_000_000
-"""Number of bytes below which a large disk is nearly full; for a small disk, the limit is a tenth of its
+"""Number of free bytes below which a large disk counts as nearly full. For a small disk, the limit is a tenth of its
 size."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
-"""Prefixes of messages, with the part of the server that each is about."""
+"""Prefixes of messages, each with the part of the server that the message is about."""
 
 
 def check_installation(settings: Settings) -> list[Finding]:
@@ -134,7 +134,7 @@ def _check_services(settings: Settings) -> list[Finding]:
 
 
 def _directory(settings: Settings) -> list[Finding]:
-    """Test the LDAP directory, if one is configured, by searching for an email address that no one has."""
+    """Test the LDAP directory, if one is configured, by searching for a nonexistent email address."""
     directory = find_directory(settings)
     if directory is None:
         return []
@@ -147,7 +147,7 @@ def _directory(settings: Settings) -> list[Finding]:
 
 
 def _archive(tx: Transaction) -> list[Finding]:
-    """Report whether PostgreSQL's last attempt to archive its log succeeded, if it is configured to do so."""
+    """Report whether PostgreSQL's last attempt to archive its log succeeded, if archiving is configured."""
     if tx.value(Live("SELECT current_setting('archive_mode')")) == "off":
         return []
     failed, which = tx.all(
@@ -209,7 +209,7 @@ def _traces() -> list[Finding]:
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """Report how many of the database server's connections all processes together can use.
+    """Report the number of database connections that all processes together can use.
 
     This counts the running processes on all machines, or the configured number of processes if fewer are
     running. Behind a pooler, each process uses one connection to the server, for listening.
@@ -232,7 +232,7 @@ def _connections(tx: Transaction, settings: Settings) -> Finding:
     if clients.others:
         said += f", others use {clients.others}"
     if taken + clients.others > given:
-        said += ": lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL"
+        said += ": lower OCTAVO_DATABASE_CONNECTIONS, or raise PostgreSQL's max_connections"
     return "connections", taken + clients.others <= given, said
 
 
@@ -287,8 +287,7 @@ def _secrets(context: Context) -> Finding:
 
 
 def _deliveries(context: Context) -> Finding:
-    """Report the number of pending events for integrations and webhooks, and of events that failed
-    permanently."""
+    """Report the numbers of pending events for integrations and webhooks, and of events that failed permanently."""
     with context.db.read() as tx:
         counts: dict[str, int] = dict(
             tx.all("SELECT status, count(*) FROM deliveries WHERE status <> 'success' GROUP BY status")
@@ -311,14 +310,14 @@ def _rebuilds(context: Context) -> list[Finding]:
 
 
 def _backup(context: Context) -> Finding:
-    """Report the age of the last good backup. Backups made with other tools aren't included."""
+    """Report the age of the last successful backup. Backups that other tools created aren't included."""
     with context.db.read() as tx:
         good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)
     if last is not None and last.problem is not None:
         return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
     if good is None:
-        return ("backup", True, "none was written by `octavo backup` yet")
+        return ("backup", True, "`octavo backup` hasn't written one yet")
     said = f"the last one was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
     if good.ended_at < now() - _BACKUP_DUE:
         return ("backup", False, f"{said}, more than two days ago")
@@ -326,7 +325,7 @@ def _backup(context: Context) -> Finding:
 
 
 def _maintenance(context: Context) -> list[Finding]:
-    """Report maintenance mode. Maintenance mode is a problem once it should have ended."""
+    """Report maintenance mode. It counts as a problem if it should have ended already."""
     with context.db.read() as tx:
         notice = find_maintenance(tx)
     if notice is None:

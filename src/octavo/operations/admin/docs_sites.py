@@ -1,5 +1,4 @@
-"""Import repositories with a ``docs.yaml``, which creates a site with all its spaces, and export sites as
-such repositories."""
+"""Import repositories with a ``docs.yaml`` as a site with all of its spaces, and export sites as such repositories."""
 
 from __future__ import annotations
 
@@ -58,9 +57,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that
-    have a directory, by their keys. ``known``: the spaces that IDs in links refer to, as far as determined,
-    by ID. ``problems``: the problems with ``docs.yaml`` itself.
+    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have a
+    directory, by their keys. ``known``: the spaces that IDs in links refer to, as far as they could be determined, by
+    ID. ``problems``: the problems with ``docs.yaml`` itself.
     """
 
     site: str
@@ -89,17 +88,17 @@ def import_as_site_or_space(
 ) -> CompletedImport | ImportedSite:
     """Import a source as a site or as one new space.
 
-    A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
-    versions or languages becomes a site with these as its variants. The site is the one that ``site``
-    specifies, or the one previously created from this source, or else a new one.
+    A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several versions
+    or languages becomes a site with these as its variants. The site is the site that ``site`` specifies, the site
+    previously created from this source, or a new site, in this order of preference.
 
-    ``known``: existing spaces to import into, by their keys in ``docs.yaml``. ``whole``: whether to replace
-    each space with its directory. ``opening``: the function that opens a source that isn't a file; in that
-    case, ``where`` only identifies the source.
+    ``known``: existing spaces to import into, by their keys in ``docs.yaml``. ``whole``: whether to replace each space
+    with its directory. ``opening``: a function that opens a source that isn't a file. In that case, ``where`` only
+    identifies the source.
 
-    Raises BadRequest if the source or ``docs.yaml`` can't be read, if there is a ``title`` although
-    ``docs.yaml`` has its own, or if another site has this title, unless ``new_site`` is set. Raises
-    NotFound if the organization, collection, or site doesn't exist.
+    Raises BadRequest if the source or ``docs.yaml`` can't be read, if ``title`` is given although ``docs.yaml`` has its
+    own titles, or if another site has this title and ``new_site`` isn't set. Raises NotFound if the organization,
+    collection, or site doesn't exist.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
@@ -176,7 +175,8 @@ def _read(source: Source) -> DocsConfig:
 
 
 def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
-    """Return the files of each space that has a directory, by its key. Raises BadRequest if there are none."""
+    """Return the files of each space that has a directory, by the key of the space. Raises BadRequest if there are
+    none."""
     parts = {}
     for entry in config.spaces:
         if entry.directory is None:
@@ -215,8 +215,8 @@ def _find_site(
 
 
 class _SiteImport:
-    """Import of a site. It determines the space that each entry of ``docs.yaml`` is imported into, and the
-    spaces that links refer to."""
+    """Import of a site. It determines the space to import each entry of ``docs.yaml`` into, and the spaces that links
+    refer to."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class _SiteImport:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess the spaces that unknown IDs in links refer to. Return the keys of their entries by ID."""
+        """Guess the spaces that unknown IDs in links refer to. Return the keys of these spaces' entries by ID."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(
@@ -245,7 +245,8 @@ class _SiteImport:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """Return the space of each entry: one in the mapping, one that the site has, or a new one."""
+        """Return the space of each entry: a space from the mapping, a space that the site already has, or a new
+        space."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:

@@ -45,9 +45,9 @@ ORGANIZATION_TITLE = "Octavo"
 
 
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
-    """Return the ID of the person with this email address, who is created if needed.
+    """Return the ID of the person with this email address. The account is created if needed.
 
-    ``hand_over``: whether to give them an existing account whose email address was never verified. Its password,
+    ``hand_over``: whether to hand over an existing account whose email address was never verified. Its password,
     sessions, tokens, and agents are removed first.
     """
     if "@" not in email.strip("@"):
@@ -73,12 +73,12 @@ def token_for(
     lifetime: int | None = None,
     hand_over: bool = False,
 ) -> str:
-    """Create a token for the person with this email address. The person is created if unknown.
+    """Create a token for the person with this email address. The account is created if needed.
 
-    ``organization_id``: the organization that they join with ``role`` (by default, ``read``); existing members
-    keep their role unless one is given. ``lifetime``: the lifetime in milliseconds. ``hand_over``: whether
-    to take over an account whose address was never verified and which may therefore belong to someone else,
-    by removing everything that can be used to sign in to it.
+    ``organization_id``: the organization that the person joins with ``role`` (by default, ``read``). Existing members
+    keep their role unless one is given. ``lifetime``: the lifetime in milliseconds. ``hand_over``: whether to take over
+    an account whose address was never verified, and which may therefore belong to someone else. All credentials of the
+    account are then removed.
 
     Raises Conflict if such an account would become a member without ``hand_over``, or if the account is
     deactivated.
@@ -125,18 +125,18 @@ class FirstStart(Struct, frozen=True):
 
 
 _BEGUN = "first-start"
-"""Marker file in the data folder that exists from the beginning of the first start to its end."""
+"""Marker file in the data folder that exists during the first start."""
 _MANUAL = "Octavo manual"
 _NOTE = "manual.json"
-"""File in the data folder that records which manual was published."""
+"""File in the data folder that records the published manual."""
 
 
 def first_start(context: Context) -> FirstStart | None:
     """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
-    Return None if there is already an organization, unless the first start was interrupted, in which case it is
-    completed. Several processes can start at the same time: one of them sets up the server, and those with
-    the same data folder wait. The token is stored in ``admin-token`` in the data folder.
+    Return None if there is already an organization, unless the first start was interrupted; in that case, it is
+    completed. Several processes can start at the same time: one of these processes sets up the server, and the other
+    processes with the same data folder wait. The token is stored in ``admin-token`` in the data folder.
     """
     with locked_folder(context.settings.data_folder):
         return _first_start(context)
@@ -183,8 +183,8 @@ def opening_address(context: Context) -> str:
 
 
 def _kept_token(settings: Settings) -> str:
-    """Store the first administrator's token in a file, and return it. It is the configured token, the one
-    already stored, or a new one. The file has been flushed to disk when this returns."""
+    """Store the first administrator's token in a file, and return the token. It is the configured token, the token that
+    is already stored, or a new token. The file is flushed to disk before this returns."""
     path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
     write_durably(path, f"{token}\n".encode())
@@ -218,7 +218,7 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
 
 
 class _Manual(Struct, frozen=True):
-    """Manual as it was published on this server, with its space, the revision, and a hash of its files."""
+    """Manual that was published on this server, with its space, its revision, and a hash of its files."""
 
     space: str
     revision: str
@@ -226,8 +226,8 @@ class _Manual(Struct, frozen=True):
 
 
 def update_manual(context: Context) -> bool:
-    """Import the manual of this version after an upgrade, unless someone changed or removed the previous one.
-    Return whether it was imported."""
+    """Import the manual of this version after an upgrade, unless someone changed or removed the previous manual. Return
+    whether the manual was imported."""
     with locked_folder(context.settings.data_folder):
         return _update_manual(context)
 

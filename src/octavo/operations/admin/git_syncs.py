@@ -75,7 +75,7 @@ def _of_project(context: Context, row: Connected) -> dict[str, object]:
 
 
 def sync_now(context: Context, named: Named, first: First | None) -> dict[str, object]:
-    """Sync a space, collection, or site in this process and return its state.
+    """Sync a space, collection, or site in this process, and return its state.
 
     ``first``: the side to start from, if the sync needs that decision. Raises NotFound if there is no sync, and
     Conflict if a server process is running it.

@@ -24,7 +24,7 @@ Imported = CompletedImport | ImportedSite | ApiImportResult | ArchiveCounts | Pr
 
 
 def summarize_import(done: Imported) -> str:
-    """Return lines that describe the result of an import, or of its preview, and the problems with the source."""
+    """Return lines that describe the result of an import or of a preview, and the problems with the source."""
     match done:
         case CompletedImport():
             lines = _describe_space(done)

@@ -14,8 +14,8 @@ from octavo.kit.work.outbox import count_waiting
 
 
 class JobPage(Struct):
-    """First jobs in a list, with parked jobs before all others, and with the total number and the number of
-    pending events by consumer. Failed events are jobs of the kind ``deliverEvent``."""
+    """First jobs in a list, with parked jobs first, with the total number of jobs, and with the number of pending
+    events by consumer. Failed events are jobs of the kind ``deliverEvent``."""
 
     jobs: list[dict[str, Any]]
     count: int
@@ -36,8 +36,8 @@ def get_job(context: Context, job_id: str) -> dict[str, object]:
 
 
 def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
-    """Run these parked jobs again or, by default, all of them (of a kind, if given), and return their
-    number. Raises NotFound if an ID isn't that of a parked job."""
+    """Run these parked jobs again or, by default, all parked jobs (of a kind, if given), and return their number.
+    Raises NotFound if an ID isn't that of a parked job."""
     with context.db.write() as tx:
         return jobs.retry_parked(tx, job_ids, kind=kind)
 

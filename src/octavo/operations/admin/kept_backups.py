@@ -1,4 +1,4 @@
-"""Write, find, and delete backups named by their time, in a folder or a bucket."""
+"""Write, find, and delete backups that are named after their time, in a folder or a bucket."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from octavo.kit.temporary import TemporaryFolder
 
 from .backup import BackupOutcome, back_up, verify_backup
 from .backup_storage import BackupPlace, is_bucket
+from .reindexing import Progress
 
 _NAME = re.compile(r"octavo-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup")
 SUFFIX = ".backup"
@@ -27,16 +28,21 @@ def is_place(address: str) -> bool:
     return address.endswith("/") or Path(address).is_dir()
 
 
-def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
-    """Write a backup under a name with the current time, verify it, and return its name.
+def back_up_into(
+    context: Context,
+    place: BackupPlace,
+    keep: int | None = None,
+    progress: Progress = lambda done, total: None,
+) -> tuple[str, BackupOutcome]:
+    """Write a backup whose name contains the current time, verify it, and return its name.
 
-    ``keep``: the age in milliseconds after which older backups are then deleted. Raises BadRequest if the
-    written backup is damaged, and Unavailable if it can't be written.
+    ``keep``: the age in milliseconds after which older backups are then deleted. ``progress``: a function that counts
+    files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be written.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:
         written = Path(folder, name)
-        outcome = back_up(context, written)
+        outcome = back_up(context, written, progress)
         with written.open("rb") as read:
             place.put(name, iter(lambda: read.read(CHUNK), b""))
         written.unlink()

@@ -36,11 +36,10 @@ def find_named(
     *,
     prefers: Kind | None = None,
 ) -> Named:
-    """Return the object of one of these kinds, in one organization if specified, that an ID, a URL, or a
-    title refers to.
+    """Return the object of one of these kinds with an ID, a URL, or a title, optionally in a single organization.
 
-    ``prefers``: the kind to choose if objects of more than one kind match. Raises NotFound if nothing matches,
-    and BadRequest with a list if more than one object does.
+    ``prefers``: the kind to choose if objects of more than one kind match. Raises NotFound if nothing matches, and
+    BadRequest with a list if several objects match.
     """
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
@@ -58,7 +57,7 @@ def find_named(
 
 
 def the_organization(context: Context) -> str:
-    """Return the ID of the only organization. Raises BadRequest with a list if there is more than one, or
+    """Return the ID of the only organization. Raises BadRequest with a list if there are several organizations or
     none."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)

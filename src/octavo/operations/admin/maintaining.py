@@ -46,7 +46,7 @@ def begin(
     starts_at: int | None,
     ends_at: int | None,
 ) -> ServerNotice:
-    """Start or schedule maintenance or an announcement, in place of the current one of its kind.
+    """Start or schedule maintenance or an announcement, which replaces the current one of the same kind.
 
     ``starts_at``: None for now. Times are in milliseconds. Raises BadRequest if the times contradict each
     other, or if an announcement has no text.

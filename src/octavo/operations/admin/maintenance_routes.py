@@ -1,5 +1,4 @@
-"""Maintenance mode and announcements: operations to get them and, for server administrators, to change
-them."""
+"""Operations to get maintenance mode and announcements and, for server administrators, to change them."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ operation = Area("access").operation
 
 @operation("getServerNotices", "GET", "/installation/notices", needs=Can.OWN_ACCOUNT)
 def get_notices(call: Call, caller: SignedIn) -> ServerNotices:
-    """Get the maintenance and the announcement that everyone on the server sees. Server administrators also
-    get an announcement that hasn't started yet."""
+    """Get the maintenance notice and the announcement that everyone on the server sees. Server administrators also get
+    an announcement that hasn't started yet."""
     with call.db.read() as tx:
         operator = is_operator(tx, call.settings, caller.user_id)
         return present_notices(list_notices(tx), to_operator=operator)
@@ -28,9 +27,9 @@ def get_notices(call: Call, caller: SignedIn) -> ServerNotices:
 
 @operation("startMaintenance", "PUT", "/installation/maintenance", needs=Can.OPERATE, in_maintenance=True)
 def start_maintenance(call: Call, operator: OperatorAccess, body: ServerNoticeInput) -> ServerNotices:
-    """Turn on maintenance mode, or schedule it. From its start, the app and the API are read-only, and
-    changes return 503 with the reason `maintenance`. Published sites stay online. Maintenance mode ends
-    only when someone turns it off; `endsAt` is only announced."""
+    """Turn on maintenance mode, or schedule it. From its start, the app and the API are read-only, and changes return
+    503 with the reason `maintenance`. Published sites stay online. Maintenance mode ends only when someone turns it
+    off; `endsAt` is only for the notice."""
     return _begin(call, operator, "maintenance", body)
 
 

@@ -1,8 +1,8 @@
 """Restore one organization, space, or site from a backup into a running server.
 
-The backup is first restored into a temporary folder as a separate server, so that every check of a full
-restore applies. From there, the part is exported and then imported: an organization keeps its IDs, and a
-space or site becomes a new one alongside the existing one.
+The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
+applies. From that database, the part is exported and then imported. An organization keeps its IDs. A space or site is
+restored as a new object next to the existing one.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from .reindexing import Progress
 
 
 class BackupPart(Struct, frozen=True):
-    """Organization, space, or site in a backup. ``organization``: the ID of its organization. ``pages``:
-    the number of pages of a space. ``changed_at``: the time of its last change. ``present``: whether the
-    running server also has it."""
+    """Organization, space, or site in a backup. ``organization``: the ID of its organization. ``pages``: the number of
+    pages in a space. ``changed_at``: the time of its last change. ``present``: whether it also exists on the running
+    server."""
 
     kind: Kind
     id: str
@@ -67,8 +67,8 @@ def opened_copy(
     """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore
     from a continuous backup, in milliseconds.
 
-    Raises BadRequest if the backup is damaged, too old, or too new, and Unavailable if it is from another
-    server, whose key is unknown here.
+    Raises BadRequest if the backup is damaged, too old, or too new, and Unavailable if it is from another server, whose
+    key this server doesn't know.
     """
     with TemporaryFolder("restore") as name:
         folder = Path(name)
@@ -141,11 +141,10 @@ def restore_part(
     label: str,
     progress: Progress = lambda done, total: None,
 ) -> RestoredPart:
-    """Restore an organization with its IDs, or a space or a site as a new one.
+    """Restore an organization with its IDs, or a space or a site as a new object.
 
-    ``name``: its ID, URL, or title in the backup. ``organization_id``: the organization to restore a space or a
-    site into, by default, its original one. ``label``: a text about the backup, such as a date, to add to
-    its title.
+    ``name``: its ID, URL, or title in the backup. ``organization_id``: the organization to restore a space or a site
+    to; by default, the original one. ``label``: text about the backup, such as a date, to add to the title.
 
     Raises NotFound if the part isn't in the backup, and BadRequest if it is an organization that still exists
     on this server.
@@ -204,7 +203,7 @@ def _require_missing(context: Context, organization_id: str) -> None:
 
 
 def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
-    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if it
+    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if that organization
     isn't on this server."""
     with copy.db.read() as tx:
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)

@@ -13,20 +13,24 @@ from msgspec import UNSET
 from octavo.core.url_parts import read_address
 from octavo.errors import Unavailable
 from octavo.kit.clock import iso, now
+from octavo.kit.db.migrations import Migration, compare_schema, load_migrations
 from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice_rows
 from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
 from octavo.kit.work.backup_runs import last_successful_backup, list_backups
+from octavo.kit.work.job_hours import list_job_hours
 from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, limit_routes, maintenance_routes, store
+from . import account_deletion, accounts, backup_jobs, diagnosis, limit_routes, maintenance_routes, store
 from .account_merging import merge_accounts
 from .authorization import OperatorAccess
+from .backup_jobs import find_running_backup
+from .storage_usage import list_storage
 from .wire import (
     AccountDeletion,
     Finding,
@@ -34,15 +38,19 @@ from .wire import (
     HostedOrganization,
     HostedPerson,
     InstallationCounts,
+    InstallationData,
     InstallationDatabase,
     InstallationFiles,
+    InstallationJobHour,
     InstallationMail,
     InstallationSearchQuery,
+    InstallationStorage,
     Job,
     JobsQuery,
     MergeAccount,
     RetriedJobs,
     RetryJobs,
+    RunningBackup,
     SignInLink,
     TestedMail,
     UpdateAccount,
@@ -55,6 +63,7 @@ from .wire import (
     present_job,
     present_jobs,
     present_person,
+    present_running_backup,
     present_whole_job,
 )
 
@@ -75,6 +84,11 @@ def _version() -> str:
     return version("octavo")
 
 
+@cache
+def _migrations() -> list[Migration]:
+    return load_migrations("octavo.operations.migrations")
+
+
 @operation("getInstallation", "GET", "/installation", needs=Can.OPERATE)
 def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     """Get an overview of the server: version, URLs, database, files, email, and jobs."""
@@ -87,6 +101,8 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
         )
         editing = store.count_editing(tx)
         backups, good = list_backups(tx, _BACKUPS), last_successful_backup(tx)
+        running, hours, storage = find_running_backup(tx), list_job_hours(tx), list_storage(tx)
+        schema = compare_schema(tx, _migrations())
     server = read_address(settings.smtp_url) if settings.smtp_url else None
     sending = InstallationMail(settings.mail_from)
     if server is not None:
@@ -97,6 +113,11 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
         version=_version(),
         python=platform.python_version(),
         started_at=iso(_STARTED),
+        data=InstallationData(iso(schema.upgraded_at), schema.written_by),
+        storage=[InstallationStorage(each.kind, each.bytes, iso(each.measured_at)) for each in storage],
+        job_hours=[InstallationJobHour(iso(each.hour), each.done, each.failed) for each in hours],
+        backup_place=settings.backup_place or UNSET,
+        running_backup=present_running_backup(running) if running else UNSET,
         urls=WholeInstallationUrls(settings.url, settings.sites_url),
         database=InstallationDatabase(call.db.engine, engine, size),
         files=InstallationFiles(settings.files, disk.free, disk.total),
@@ -114,7 +135,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
-    check runs at a time; returns 503 while another one is running."""
+    check runs at a time. Returns 503 while another check is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is already running. Try again when it has finished.")
     try:
@@ -122,6 +143,17 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     finally:
         _checking.release()
     return Findings([Finding(*one) for one in found])
+
+
+@operation(
+    "startBackup", "POST", "/installation/backups", needs=Can.OPERATE, errors=(409,), in_maintenance=True
+)
+def start_backup(call: Call, operator: OperatorAccess) -> RunningBackup:
+    """Back up the server in the background, into the place in the setting `OCTAVO_BACKUP_PLACE`, like `octavo
+    backup`. `getInstallation` reports the progress and the result. Returns 409 if no place is configured or a
+    backup is already running."""
+    with call.db.write() as tx:
+        return present_running_backup(backup_jobs.start_backup(tx, call.context))
 
 
 @operation(
@@ -133,8 +165,8 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     in_maintenance=True,
 )
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Send the caller a test email immediately and report whether the mail server accepted it, or the error
-    that it returned."""
+    """Send a test email to the caller immediately. The response says whether the mail server accepted it, or contains
+    the error that the mail server returned."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
@@ -178,8 +210,7 @@ def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQu
 
 @operation("foreseeOwnAccountDeletion", "GET", "/user/deletion", needs=Can.OWN_ACCOUNT)
 def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
-    """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
-    possible."""
+    """Preview the deletion of your account: the numbers of objects to delete, and whether the deletion is possible."""
     with call.db.read() as tx:
         return present_deletion(
             account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
@@ -200,8 +231,7 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     "foreseeAccountDeletion", "GET", "/installation/users/{userId}/deletion", needs=Can.OPERATE, errors=(404,)
 )
 def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
-    """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
-    possible."""
+    """Preview the deletion of an account: the numbers of objects to delete, and whether the deletion is possible."""
     with call.db.read() as tx:
         return present_deletion(
             account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
@@ -279,9 +309,8 @@ def make_organization_administrator(
     errors=(404, 409),
 )
 def create_sign_in_link(call: Call, operator: OperatorAccess, user_id: str) -> SignInLink:
-    """Create a link that signs a person in once, if they can't sign in any other way. The link expires
-    after 15 minutes, and two-factor authentication still applies. Returns 409 if the account is
-    deactivated."""
+    """Create a one-time sign-in link for a person who can't sign in any other way. The link expires after 15 minutes,
+    and two-factor authentication still applies. Returns 409 if the account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return SignInLink(accounts.create_sign_in_link(tx, call.context, operator.actor, user_id))
@@ -310,8 +339,8 @@ def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """List background jobs: failed jobs (`parked`) come first, followed by running and pending ones. An
-    event that couldn't be delivered is a job of the kind `deliverEvent`."""
+    """List background jobs. Failed jobs (`parked`) come first, followed by running jobs and pending jobs. An event that
+    couldn't be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(

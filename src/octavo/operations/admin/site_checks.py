@@ -1,9 +1,9 @@
 """Check a published site for people and for AI agents: its links, images, and machine-readable files.
 
-A site of this server is requested in process, as in an export; a site at a URL is fetched. Both are
-requested as an anonymous visitor. Each response adds the URLs that it links to, each of which is requested
-once, until none are left or a limit is reached. Links are evaluated only after that, because the target of
-a link may be requested much later.
+A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases, the
+check acts as an anonymous visitor. Each response adds the URLs that it links to, each of which is requested once, until
+no URLs are left or a limit is reached. Links are evaluated only after that, because the target of a link may be
+requested much later.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MAX_LINKS = 5_000
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
-"""Kinds of findings that the crawl also finds, where visitors see them."""
+"""Kinds of findings that the crawl also detects, in the form that visitors see."""
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
@@ -97,8 +97,8 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response to a request made by the check. ``status``: the status; 0 if there was no response.
-    ``reason``: the reason why there was none."""
+    """Response to a request made by the check. ``status``: the status; 0 if there was no response. ``reason``: the
+    reason there was no response."""
 
     status: int
     headers: Mapping[str, str]
@@ -119,8 +119,7 @@ class _Seen(Struct, frozen=True):
 
 
 class _Use(Struct, frozen=True):
-    """Use of a URL. ``page``: the page that uses it. ``rule``: the rule that is violated if the URL is
-    wrong."""
+    """Use of a URL. ``page``: the page that uses the URL. ``rule``: the rule that is violated if the URL is wrong."""
 
     page: str
     rule: str
@@ -149,8 +148,7 @@ def check_site(
 
 
 def _with_findings(report: Report, findings: Sequence[SiteFault], start: str) -> Report:
-    """Return a report that also contains the findings of a scan, except those that the crawl itself
-    reports."""
+    """Return a report that also contains the findings of a scan, except findings that the crawl itself reports."""
     pages = {page.page: list(page.problems) for page in report.found}
     for finding in findings:
         if finding.kind not in _CRAWLED and finding.severity != "low":
@@ -166,8 +164,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest if the
-    URL is invalid, and FetchError if it doesn't respond.
+    ``allowed``: private hosts to which connections are allowed, in addition to the URL's own host. Raises BadRequest if
+    the URL is invalid, and FetchError if it doesn't respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
@@ -295,12 +293,12 @@ class _Check:
         )
         if reached:
             left = len(self._waiting)
-            self._tell(
+            self._report(
                 self._start, "bound", f"stopped after {reached}; at least {left} more URLs weren't checked"
             )
         return reached != ""
 
-    def _tell(self, page: str, rule: str, text: str) -> None:
+    def _report(self, page: str, rule: str, text: str) -> None:
         self._found.setdefault(page, {})[SiteProblem(rule, _printable(text))] = None
 
     # --- requests --------------------------------------------------------------------------------------
@@ -309,7 +307,7 @@ class _Check:
         """Record that a page uses a URL. The URL is requested if it belongs to this site."""
         parts = read_address(url)
         if parts is None:
-            self._tell(page, rule, f"{url} isn't a valid URL")
+            self._report(page, rule, f"{url} isn't a valid URL")
             return
         if not parts.is_web:
             return
@@ -355,7 +353,7 @@ class _Check:
         try:
             document = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
         except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-            self._tell(url, "link", "the page has no readable HTML")
+            self._report(url, "link", "the page has no readable HTML")
             return frozenset()
         anchors = {str(found) for found in document.xpath("//@id | //a/@name")}
         if "?" in url or self._is_file(url):
@@ -371,7 +369,7 @@ class _Check:
                 named["link", href] = None
         self._take_images(url, document, named)
         if len(named) > _MAX_LINKS:
-            self._tell(
+            self._report(
                 url, "bound", f"{len(named):,} links and images: only the first {_MAX_LINKS:,} were checked"
             )
         for rule, href in list(named)[:_MAX_LINKS]:
@@ -407,7 +405,7 @@ class _Check:
                         alone = alone or not worded[one]
             if alt is None or alone:
                 shown = source if not source.startswith("data:") else "an image embedded in the page"
-                self._tell(url, "alternative-text", f"{shown} has no alternative text")
+                self._report(url, "alternative-text", f"{shown} has no alternative text")
 
     # --- evaluation -------------------------------------------------------------------------------------
 
@@ -420,7 +418,7 @@ class _Check:
                 return  # The redirect leaves the site.
             asked = _Ask(seen.leads.partition("#")[0], asked.accept)
             if asked in way or len(way) > _MAX_REDIRECTS:
-                self._tell(use.page, use.rule, f"{use.ask.url} causes a redirect loop")
+                self._report(use.page, use.rule, f"{use.ask.url} causes a redirect loop")
                 return
             way.add(asked)
             seen = self._seen.get(asked)
@@ -428,20 +426,20 @@ class _Check:
             return  # A limit was reached, which is reported separately.
         if seen.status != 200:
             said = f"answers {seen.status}" if seen.status else f"doesn't respond: {seen.reason}"
-            self._tell(use.page, use.rule, f"{use.ask.url} {said}")
+            self._report(use.page, use.rule, f"{use.ask.url} {said}")
         elif use.rule == "link" and fragment and seen.anchors is not None:
             if fragment != "top" and not fragment.startswith(":~:") and fragment not in seen.anchors:
-                self._tell(
+                self._report(
                     use.page, "anchor", f"{use.ask.url}#{fragment}: there is no such anchor on the page"
                 )
         elif use.rule == "image" and seen.kind.startswith("text/"):
-            self._tell(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
+            self._report(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
-            self._tell(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
+            self._report(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
         elif use.rule == "accept" and seen.kind != _MARKDOWN:
-            self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
+            self._report(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
-            self._tell(
+            self._report(
                 use.page,
                 "accept",
                 "Markdown is served without `Vary: Accept`, so caches may return the wrong format",
@@ -451,12 +449,12 @@ class _Check:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for done, (url, wrong) in enumerate(zip(urls, pool.map(self._check_external, urls), strict=True)):
                 for page in self._outer[url] if wrong else ():
-                    self._tell(page, "external", f"{url} {wrong}")
+                    self._report(page, "external", f"{url} {wrong}")
                 self._progress(done + 1, len(urls))
 
     def _check_external(self, url: str) -> str:
-        """Return the problem with a URL of another site; empty if there is none. The body of the response
-        isn't read."""
+        """Return the problem with a URL on another site; empty if there is none. The body of the response isn't
+        read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
@@ -473,7 +471,7 @@ class _Check:
 
 
 def _markdown_of(url: str) -> str:
-    """Return the usual URL of a page's Markdown, for pages that don't link to it."""
+    """Return the usual URL of a page's Markdown. It is used for pages that don't link to their Markdown."""
     return f"{url}index.md" if url.endswith("/") else f"{url.removesuffix('.html')}.md"
 
 

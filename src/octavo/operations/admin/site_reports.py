@@ -1,4 +1,4 @@
-"""Reports of `octavo check-site` in formats that CI services and people read."""
+"""Reports of `octavo check-site` in formats for CI services and people."""
 
 from __future__ import annotations
 

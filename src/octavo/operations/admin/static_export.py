@@ -1,12 +1,12 @@
 """Export a public site as a folder of files that any web server can serve.
 
-Every file is a response of the reader's own application to a visitor without cookies, so an export contains
-only content that anonymous visitors can see. URLs in pages are changed to those of the export, and
-everything that needs a server (search, questions, ratings, API testing, and the MCP server) is removed.
+Every file is a response of the reader's own application to a visitor without cookies, so an export contains only
+content that anonymous visitors can see. URLs on pages are changed to URLs in the export, and all features that need a
+server (search, questions, ratings, API testing, and the MCP server) are removed.
 
-A page is stored as ``path/index.html``, which every web server, object store, and static host serves
-without configuration. New files are first written to a staging folder and then moved into place one by one,
-so that an interrupted export leaves the previous one unchanged.
+A page is stored as ``path/index.html``, which every web server, object store, and static host serves without
+configuration. New files are first written to a staging folder and then moved into place one by one, so that an
+interrupted export leaves the previous export unchanged.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from octavo.sites.site.wire import proxied_path
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
-"""Paths that start with a tilde but are files; all other paths with a tilde need a server."""
+"""Paths of files that start with a tilde. All other paths with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
 """Paths of text files that contain page URLs."""
 _NOT_PAGES = (".md", ".txt", ".xml")
@@ -73,8 +73,8 @@ Progress = Callable[[int, int], None]
 class SiteExport(Struct, frozen=True, rename="camel"):
     """Result of an export.
 
-    ``written``, ``unchanged``, and ``removed``: the numbers of files. ``left_out``: the redirects of whole
-    paths, which static files can't implement. ``broken``: the URLs that pages link to but that don't exist.
+    ``written``, ``unchanged``, and ``removed``: the numbers of files. ``left_out``: redirects for all URLs under a
+    path, which static files can't implement. ``broken``: the URLs that pages link to but that don't exist.
     """
 
     pages: int
@@ -100,8 +100,8 @@ def export_site(
 ) -> SiteExport:
     """Export a public site to ``folder``.
 
-    ``base``: the location where it will be served: a URL, or a path on any host. Unchanged files of an earlier
-    export of the same site are kept, and obsolete ones are deleted; other files in the folder are never
+    ``base``: the location at which the export will be served: a URL, or a path on any host. Unchanged files of an
+    earlier export of the same site are kept, and obsolete files are deleted. Other files in the folder are never
     changed.
 
     Raises NotFound if the site doesn't exist, and BadRequest if the site isn't public, ``base`` is invalid, or
@@ -144,15 +144,15 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: UrlParts) -> bool:
-    """Return whether an export can be served under a URL. The URL must have a host or be only a path."""
+    """Return whether an export can be served under a URL. The URL must have a host, or must be only a path."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
 
 
 class SiteAddresses:
-    """URLs of a site in the reader and in the export. ``asked``: the path to request from the reader, if it differs
-    from the path of the site's public URL."""
+    """URLs of a site in the reader and in the export. ``asked``: the path to request from the reader, if it isn't the
+    path of the site's public URL."""
 
     def __init__(self, start: str, base: str, asked: str | None) -> None:
         parts, given = own_address(start), read_address(base)
@@ -222,8 +222,7 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
     """Return the paths that an export starts with, and the redirects that it omits.
 
-    The paths are those of pages, including hidden pages, which may have no links to them, and those of
-    redirects.
+    These are the paths of pages, including hidden pages, which may not be linked, and the paths of redirects.
     """
     wanted: dict[str, None] = {"": None}
     left_out = []
@@ -271,7 +270,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 class _Crawl:
-    """Crawl that requests the given URLs and everything they link to, once each."""
+    """Crawl that requests the given URLs, and all URLs that they link to, once each."""
 
     def __init__(
         self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress
@@ -280,7 +279,7 @@ class _Crawl:
         self._known: set[str] = set()
         self._waiting: list[str] = []
         self._given = 0
-        """Number of URLs given at the start; all others come from links in pages."""
+        """Number of initial URLs. All other URLs come from links on pages."""
         self.pages = 0
         self.broken: list[str] = []
 
@@ -341,7 +340,7 @@ class _Crawl:
     # --- pages ------------------------------------------------------------------------------------------
 
     def _new(self, url: str) -> str:
-        """Return the corresponding URL in the export, and also export its target."""
+        """Return the corresponding URL in the export, and queue its target for export."""
         below = self._addresses.below(url)
         if below is None or self._addresses.needs_server(below):
             return url
@@ -390,7 +389,7 @@ class _Crawl:
         return written + b"\n"
 
     def _facts(self, value: Any) -> Any:
-        """Return structured data for search engines with URLs replaced by the URLs of the export."""
+        """Return structured data for search engines, with URLs replaced by URLs in the export."""
         if isinstance(value, dict):
             return {name: self._facts(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -432,7 +431,7 @@ class _Crawl:
                 _drop(element)
 
     def _text(self, name: str, text: str) -> str:
-        """Return a machine-readable text with URLs replaced by the URLs of the export."""
+        """Return machine-readable text, with URLs replaced by URLs in the export."""
         addresses = self._addresses
         live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
         text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))
@@ -450,7 +449,7 @@ class _Crawl:
 
 
 def _drop(element: Any) -> None:
-    """Remove an element, and any list items and menus that contain nothing else."""
+    """Remove an element, and the list items and menus that contain nothing else."""
     while True:
         parent = element.getparent()
         if parent is None:
@@ -500,8 +499,8 @@ class _Folder:
         return path
 
     def put(self, name: str, content: bytes) -> None:
-        """Stage a file, unless the same file already exists. Raises BadRequest if a file that isn't part of
-        an export is in the way."""
+        """Stage a file, unless the same file already exists. Raises BadRequest if a file that isn't part of an export
+        already has this path."""
         path = self._path(name)
         self.names.add(name)
         if path.is_file():
@@ -519,7 +518,7 @@ class _Folder:
         self._staged.append(name)
 
     def take_over(self) -> tuple[int, int]:
-        """Move staged files into place, delete obsolete ones, and return both numbers."""
+        """Move staged files into place, delete obsolete files, and return the numbers of both."""
         gone = self._former - self.names
         # If this is interrupted, every exported file is still listed.
         self._write_manifest(self._former | self.names)
@@ -548,12 +547,12 @@ class _Folder:
         os.replace(temporary, self._root / MANIFEST)
 
     def clear(self) -> None:
-        """Delete files that were staged but not moved, including those of an interrupted run."""
+        """Delete files that were staged but not moved, including the files of an interrupted run."""
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 
 def _make_folder(path: Path) -> None:
-    """Create a folder that web servers, which run as other users, can read."""
+    """Create a folder that is readable by web servers, which run as other users."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(exist_ok=True)

@@ -25,7 +25,7 @@ class OrganizationRow(Struct, frozen=True):
 
 
 class PersonRow(Struct, frozen=True):
-    """Person on this server. ``last_seen_at``: the time of their last activity in any organization.
+    """Person on this server. ``last_seen_at``: the time of the person's last activity in any organization.
     ``is_first``: whether the account was created when the server first started."""
 
     user: UserRow

@@ -30,7 +30,9 @@ from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
 from .account_deletion import DeletionPreview
+from .backup_jobs import BackupProgress
 from .maintaining import forgotten_since
+from .storage_usage import StorageKind
 from .store import OrganizationRow, PersonRow
 
 
@@ -54,8 +56,8 @@ class InstallationFiles(Struct):
 
 
 class InstallationMail(Struct):
-    """Email settings of this server. ``server``: the mail server without its password; omitted if none is
-    configured, in which case no email can be sent."""
+    """Email settings of this server. ``server``: the mail server without its password; omitted if none is configured.
+    In that case, no email can be sent."""
 
     sender: str
     server: str | UnsetType = UNSET
@@ -69,8 +71,8 @@ class InstallationCounts(Struct):
 
 
 class InstallationJobs(Struct, rename="camel", kw_only=True):
-    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time since which the
-    oldest due job has been waiting."""
+    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time at which the oldest due job
+    became due."""
 
     waiting: int
     running: int
@@ -80,7 +82,7 @@ class InstallationJobs(Struct, rename="camel", kw_only=True):
 
 
 class InstallationBackup(Struct, rename="camel"):
-    """Backup that was written or that failed. ``problem``: the reason for its failure, if it failed."""
+    """Successful or failed backup. ``problem``: the reason for the failure, if it failed."""
 
     place: str
     ended_at: str
@@ -97,16 +99,60 @@ def present_backup(run: BackupRun) -> InstallationBackup:
     )
 
 
+class RunningBackup(Struct, rename="camel"):
+    """Backup that is pending or running. ``done`` and ``total``: numbers of files; ``total`` is omitted while
+    the database is read."""
+
+    started_at: str
+    done: int
+    total: int | UnsetType = UNSET
+
+
+def present_running_backup(found: BackupProgress) -> RunningBackup:
+    return RunningBackup(iso(found.started_at), found.done, found.total or UNSET)
+
+
+class InstallationStorage(Struct, rename="camel"):
+    """Storage that one kind of data uses: ``files``, ``pages`` with their history, the ``search`` index,
+    the rest of the database (``other``), and ``backups`` in the configured place."""
+
+    kind: StorageKind
+    bytes: int
+    measured_at: str
+
+
+class InstallationJobHour(Struct):
+    """Jobs in one hour. ``failed``: the number of jobs that failed permanently."""
+
+    hour: str
+    done: int
+    failed: int
+
+
+class InstallationData(Struct, rename="camel"):
+    """Data compared with the running version. ``upgradedAt``: the time of the last migration. ``writtenBy``:
+    the version that migrated the data."""
+
+    upgraded_at: str
+    written_by: Literal["current", "newer", "older"]
+
+
 class WholeInstallation(Struct, rename="camel", kw_only=True):
-    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last
-    backup that didn't fail, even if it is older than these. ``editing``: the number of people who are
-    currently editing."""
+    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last backup that
+    didn't fail, even if it isn't in ``backups``. ``backupPlace``: the place for backups that are started in the app;
+    omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``: the last
+    measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
 
     name: str
     version: str
     python: str
     started_at: str
+    data: InstallationData
     editing: int
+    storage: list[InstallationStorage]
+    job_hours: list[InstallationJobHour]
+    backup_place: str | UnsetType = UNSET
+    running_backup: RunningBackup | UnsetType = UNSET
     backups: list[InstallationBackup]
     last_good_backup: InstallationBackup | UnsetType = UNSET
     urls: WholeInstallationUrls
@@ -176,7 +222,7 @@ class OrganizationLimits(Struct):
 
 
 class UsedResources(Struct):
-    """Resource usage of an organization. ``storage``: bytes of files, including those in drafts."""
+    """Resource usage of an organization. ``storage``: bytes of files, including files in drafts."""
 
     members: int
     agents: int
@@ -207,7 +253,7 @@ def present_limits(limits: ResourceLimits) -> OrganizationLimits:
 
 
 def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
-    """Measure an organization's current usage and present it."""
+    """Measure an organization's current usage, and present it."""
     used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return OrganizationUsage(
         used=UsedResources(**msgspec.structs.asdict(used)),
@@ -220,7 +266,7 @@ def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
 
 
 class HostedPerson(Struct, rename="camel", kw_only=True):
-    """Person with an account. ``organizations``: the number of organizations that they are a member of."""
+    """Person with an account. ``organizations``: the number of organizations that the person is a member of."""
 
     id: str
     user: User
@@ -258,7 +304,7 @@ class MergeAccount(Struct):
 
 
 class SignInLink(Struct):
-    """Link that signs a person in once."""
+    """One-time sign-in link."""
 
     url: str
 
@@ -319,8 +365,8 @@ class RetriedJobs(Struct):
 
 
 class TestedMail(Struct):
-    """Recipient of a test email, and whether the mail server accepted it. ``problem``: the reason if it
-    didn't."""
+    """Recipient of a test email, and whether the mail server accepted the email. ``problem``: the reason it didn't, if
+    any."""
 
     to: str
     sent: bool
@@ -401,7 +447,7 @@ class WholeServerNotice(Struct, rename="camel", kw_only=True):
 
 
 class ServerNotices(Struct, kw_only=True):
-    """Maintenance and announcement of the server; each is omitted if there is none."""
+    """Maintenance notice and announcement of the server. Each is omitted if there is none."""
 
     maintenance: WholeServerNotice | UnsetType = UNSET
     announcement: WholeServerNotice | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Client for the API of a local or remote Octavo server. It uses a person's token."""
+"""Client for the API of a local or remote Octavo server, with a person's token."""
 
 from __future__ import annotations
 
@@ -72,8 +72,7 @@ class ApiClient:
         return given
 
     def only_organization(self) -> str:
-        """Return the ID of the token owner's only organization. Raises BadRequest with a list if there is
-        more than one."""
+        """Return the ID of the token owner's only organization. Raises BadRequest with a list if there are several."""
         found = self.call("GET", "/orgs")["items"]
         if len(found) == 1:
             return str(found[0]["id"])

@@ -1,7 +1,6 @@
 """Bundle the files of a script into one module with esbuild, and install the npm packages that it uses.
 
-Both run in the same Deno that runs scripts, so that Node.js isn't required. No code of the integration is
-executed.
+Both run in Deno, like scripts, so Node.js isn't required. No code of the integration is executed.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _INSTALL_VARIABLES = re.compile(
     r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY"
     r"|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|DENO_\w+"
 )
-"""The author's environment variables that are available when installing packages: cache locations and
+"""Environment variables of the author that are available during the installation of packages: cache locations and
 network settings."""
 _SECONDS = 300
-"""Time limit in seconds, which is enough to install packages over a slow network."""
+"""Time limit in seconds. It is long enough to install packages over a slow network."""
 
 
 class BundleFailed(OctavoError):
@@ -51,8 +50,8 @@ class _Package(Struct):
 
 
 def bundle(entry: Path, *, development: bool = False) -> str:
-    """Bundle a script that starts in the file ``entry`` and return the module's source. Raises BundleFailed
-    if the script can't be bundled, and Unavailable if Deno isn't installed."""
+    """Bundle a script that starts in the file ``entry``, and return the source of the module. Raises BundleFailed if
+    the script can't be bundled, and Unavailable if Deno isn't installed."""
     entry = entry.resolve()
     given = msgspec.json.encode({"entry": str(entry), "development": development}).decode()
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]
@@ -67,8 +66,8 @@ def bundle(entry: Path, *, development: bool = False) -> str:
 
 
 def install_packages(folder: Path, say: Callable[[str], None]) -> None:
-    """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file if
-    there is one. Raises BadRequest if they can't be installed, and Unavailable if Deno isn't installed."""
+    """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file, if any. Raises
+    BadRequest if they can't be installed, and Unavailable if Deno isn't installed."""
     folder = folder.resolve()
     above = [folder, *folder.parents]
     home = next((one for one in above if (one / "package.json").is_file()), None)

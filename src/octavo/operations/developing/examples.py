@@ -1,4 +1,4 @@
-"""Built-in integrations, each a folder with its source, and the starter for new integrations."""
+"""Built-in integrations, each in a folder with its source, and the starter for new integrations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .manifest import FILE, publication, read_manifest
 
 _STARTER = "starter"
 _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
-"""Files next to the folders that all integrations share."""
+"""Files next to the folders. All integrations share these files."""
 
 
 def builtin_folder() -> Path:
@@ -59,9 +59,9 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
-    """Publish a built-in integration in an organization, install it there, and return the installation in
-    the API's format. After an update of Octavo, this publishes the next version of the integration. Raises
-    BadRequest, RefusedCall, or Unavailable if that fails."""
+    """Publish and install a built-in integration in an organization, and return the installation in the API's format.
+    After an update of Octavo, this publishes the next version of the integration. Raises BadRequest, RefusedCall, or
+    Unavailable if that fails."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
     installed: JsonObject = api.call("POST", path, {"name": name})

@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """Values that replace those in the manifest if the integration is published for ``envs.<name>``."""
+    """Values that override the values in the manifest if the integration is published for ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
@@ -34,7 +34,7 @@ class Environment(Struct, rename="camel"):
 
 
 class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
-    """Manifest: the body of publishIntegration, with file paths instead of the script and images."""
+    """Manifest. It is the body of publishIntegration, but with file paths instead of the script and the images."""
 
     name: Annotated[
         str,
@@ -63,7 +63,7 @@ class LoadedManifest(Struct, frozen=True):
 
     @property
     def entry(self) -> Path:
-        """Return the path of the file where the script starts."""
+        """Return the path of the script's entry file."""
         return self.path.parent / self.manifest.script
 
 
@@ -84,10 +84,9 @@ def read_manifest(
     *,
     secrets: bool = True,
 ) -> LoadedManifest:
-    """Read the manifest in a folder, with the values of an environment applied and secrets filled in.
-    ``variables``: the environment variables; by default, those of the process. ``secrets``: whether to fill
-    in secrets; otherwise, only their names are kept. Raises BadRequest with the file and the problem if the
-    manifest is invalid."""
+    """Read the manifest in a folder, with the values of an environment applied and secrets filled in. ``variables``:
+    the environment variables; by default, the variables of the process. ``secrets``: whether to fill in secrets;
+    otherwise, only their names are kept. Raises BadRequest with the file and the problem if the manifest is invalid."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -33,10 +33,9 @@ def add_packed(
 ) -> Iterator[Added]:
     """Publish each packed integration in a source as its next version.
 
-    ``source``: a packed file, a folder of them, or the URL of a packed file or of a JSON list of such URLs.
-    ``secrets``: values by integration and name of the secret. ``public``: whether to list them publicly
-    instead of with the visibility in the file. Raises BadRequest or Unavailable if the source can't be
-    read.
+    ``source``: a packed file, a folder of packed files, or the URL of a packed file or of a JSON list of such URLs.
+    ``secrets``: values by integration and name of the secret. ``public``: whether to list them publicly instead of with
+    the visibility in the file. Raises BadRequest or Unavailable if the source can't be read.
     """
     for place, data in _read(source):
         name = None

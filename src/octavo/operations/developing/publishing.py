@@ -17,9 +17,9 @@ from .manifest import publication, read_manifest
 def pack_folder(
     place: Path, target: Path | None, say: Callable[[str], None], *, environment: str | None = None
 ) -> Path:
-    """Bundle the script and write everything needed to publish it to one JSON file (by default,
-    ``NAME.integration.json``), and return the path of the file. It contains the body of publishIntegration
-    and the integration's ``name``, without the organization, and with only the names of its secrets.
+    """Bundle the script, write all data needed to publish it to one JSON file (by default, ``NAME.integration.json``),
+    and return the path of the file. It contains the body of publishIntegration and the integration's ``name``, without
+    the organization, and with only the names of its secrets.
 
     Raises BadRequest, BundleFailed, Unavailable, or OSError if that fails.
     """
@@ -44,7 +44,7 @@ def publish_folder(
     environment: str | None = None,
 ) -> JsonObject:
     """Bundle the script, publish it as the next version, and return the integration in the API's format.
-    ``organization``: the ID or subdomain, which takes precedence over the manifest.
+    ``organization``: the ID or subdomain of the organization, which takes precedence over the manifest.
 
     Raises BadRequest, BundleFailed, RefusedCall, or Unavailable if that fails.
     """

@@ -44,7 +44,7 @@ class _Environment(msgspec.Struct, rename="camel"):
 
 
 class Development:
-    """Script in a folder, which is run for each event with the current files. It is thread-safe."""
+    """Script in a folder. Each event runs the script with the current files. This is thread-safe."""
 
     def __init__(self, script: str, allowed: str, say: Say) -> None:
         """Create the development mode. ``allowed``: the value of the setting ``allow_private_fetch`` for
@@ -95,8 +95,8 @@ def develop(
     all_installations: bool = False,
     allowed: str = "",
 ) -> None:
-    """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on
-    this machine; if it isn't given, the server must be able to reach that port directly.
+    """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on this machine.
+    Without it, the server must be able to reach that port directly.
 
     Raises BadRequest, BundleFailed, RefusedCall, or Unavailable before it starts.
     """
@@ -158,7 +158,7 @@ def _reload(
 
 
 def _file_state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return the times and sizes of the files in a folder, except packages and hidden files."""
+    """Return the modification times and sizes of the files in a folder, except packages and hidden files."""
     found = {}
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules" and not name.startswith(".")]
@@ -221,7 +221,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
             self.wfile.write(answer.body)
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing, because events are printed, but requests aren't."""
+            """Do nothing, because only events are printed, not requests."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)

@@ -70,8 +70,8 @@ def has_verified_email(tx: Transaction, user_id: str) -> bool:
 
 
 def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
-    """Return whether a user administers the server: either the settings list their email address, or they
-    don't list any and the user is the first administrator. In both cases, the address must be verified, and
+    """Return whether a user is a server administrator: either the settings list the user's email address, or they don't
+    list any address and the user is the first administrator. In both cases, the user's address must be verified, and
     the account must not be managed by an organization."""
     row = tx.one(
         f"""SELECT u.email, {IS_FIRST} FROM users u
@@ -132,7 +132,7 @@ def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """Insert an account that belongs to an organization and isn't a person. No one can sign in with it, and
+    """Insert an account that belongs to an organization and isn't a person. No one can sign in with this account, and
     its email address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
@@ -184,8 +184,8 @@ DELETED = "Deleted user"
 
 
 def erase_account(tx: Transaction, user_id: str) -> None:
-    """Delete all of a user's personal data, including all rows that depend on the account, such as sign-in
-    methods and notifications. Content that they wrote keeps their ID, which then doesn't identify anyone."""
+    """Delete all of a user's personal data, including all rows that depend on the account, such as sign-in methods and
+    notifications. Content that the user wrote keeps the user's ID, which then doesn't identify anyone."""
     created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
     tx.run("DELETE FROM users WHERE id = :id", id=user_id)
     tx.insert(
@@ -204,6 +204,6 @@ PEOPLE_LIKE = "(lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :lik
 
 
 def like_part(text: str) -> str:
-    """Return the pattern that matches texts containing ``text``, ignoring case."""
+    """Return the pattern that matches strings that contain ``text``, ignoring case."""
     escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"

@@ -1,8 +1,8 @@
 """Scopes that a person can grant to an app that requests API access through OAuth, and the operations of each
 scope.
 
-The names are those of the public API. Apps can't call operations without a scope: these change accounts,
-tokens, sign-in, or entire organizations, or are specific to Octavo."""
+The names are the names of the public API. Apps can't call operations that aren't covered by a scope. Such operations
+change accounts, tokens, sign-in, or entire organizations, or are specific to Octavo."""
 
 from __future__ import annotations
 
@@ -164,8 +164,8 @@ _OPERATIONS: dict[ApiScope, str] = {
         createOpenAPISpec createOrUpdateOpenAPISpecBySlug deleteOpenAPISpecBySlug updateOpenAPISpecBySlug
     """,
 }
-"""Operations by scope. An operation with two scopes requires both, because its response also reveals data of
-the second scope."""
+"""Operations by scope. An operation with two scopes requires both, because its response also reveals data that the
+second scope covers."""
 
 
 def _scopes_by_operation() -> dict[str, frozenset[ApiScope]]:
@@ -177,4 +177,4 @@ def _scopes_by_operation() -> dict[str, frozenset[ApiScope]]:
 
 
 API_SCOPES_NEEDED = _scopes_by_operation()
-"""Scopes that an app must have to call an operation; all of them are required."""
+"""Scopes that an app must have to call an operation. All of them are required."""

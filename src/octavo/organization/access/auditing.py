@@ -28,8 +28,8 @@ ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split
 
 class AuditRow(Struct, frozen=True):
     """Event of the audit log. ``actor_kind`` and ``actor_name``: the kind and name of the actor's account; None if
-    there is none, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction
-    that recorded the event; None in events recorded by earlier versions."""
+    there is no account, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction that
+    recorded the event; None in events recorded by earlier versions."""
 
     id: str
     action: str
@@ -157,7 +157,7 @@ def audit_person(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record an action on a user's own account in every organization that they are a member of.
+    """Record an action on a user's own account in every organization that the user is a member of.
 
     ``only``: the only organization that the session or token can access, if it is limited to one. ``actor``:
     the actor, if it isn't the user; an empty string for an unknown person."""
@@ -216,8 +216,8 @@ def _insert(
 
 
 def list_actions(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the actions that can occur in an organization's audit log, including those that earlier versions
-    recorded in it."""
+    """Return the actions that can occur in an organization's audit log, including actions that only earlier versions
+    recorded."""
     rows = tx.all(
         "SELECT DISTINCT action FROM audit_totals WHERE organization_id = :org", org=organization_id
     )

@@ -1,15 +1,13 @@
-"""Authorization: the only way to an organization, collection, site, or space is through one of these
-functions.
+"""Authorization: code can access an organization, collection, site, or space only through one of these functions.
 
-Each function takes an actor, fetches the object, checks that the actor's token or session can reach it
-(``reach``), finds the actor's role on it, and checks whether the role includes the required ability. If the
-object is out of reach or not visible to the actor, it raises NotFound, as if the object didn't exist; if
-the object is visible but the ability is missing, it raises Forbidden. The result is a proof, which passes
-the actor on to everything else that the operation uses. Proofs are created only in files named
-``authorization.py``; a test enforces this.
+Each function takes an actor, fetches the object, checks that the actor's token or session can reach it (``reach``),
+finds the actor's role on it, and checks whether the role includes the required ability. If the object is out of reach
+or not visible to the actor, it raises NotFound, as if the object didn't exist; if the object is visible but the ability
+is missing, it raises Forbidden. The result is a proof, which contains the actor and is passed to all other functions
+that the operation uses. Proofs are created only in files named ``authorization.py``; a test enforces this.
 
-``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
-same within a transaction, for IDs in a query, a body, or a job.
+The dispatcher calls ``enter_*`` functions for IDs in a path. ``*_access`` functions do the same within a transaction,
+for IDs in a query, a body, or a job.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ T = TypeVar("T")
 
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
-"""Role that site visitors have on the site and in its spaces, for operations that visitors can call."""
+"""Role of site visitors on the site and in its spaces, for operations that visitors can call."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -50,8 +48,8 @@ class SignedIn(Struct, frozen=True):
 
 
 class Visiting(Struct, frozen=True):
-    """Site visitor authenticated by a token. Visitors get separate proofs, without a role or a person, so
-    code that ignores visitors can't grant them access."""
+    """Site visitor who is authenticated by a token. Visitors get separate proofs, without a role or a person, so code
+    that ignores visitors can't grant access to them."""
 
     visitor: Visitor
 
@@ -84,7 +82,7 @@ class SiteAccess(Struct, frozen=True):
 
     @property
     def organization(self) -> OrgAccess:
-        """Return the caller's access to the site's organization, with their role there."""
+        """Return the caller's access to the site's organization, with the caller's role in the organization."""
         return OrgAccess(self.organization_id, self.actor, self.member_role)
 
 
@@ -136,7 +134,7 @@ class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class InSpace(Struct, frozen=True):
-    """Caller with access to an object inside a space, with their permissions in the space."""
+    """Caller with access to an object inside a space, with the caller's permissions in the space."""
 
     space: SpaceAccess
 
@@ -189,7 +187,7 @@ def require_actor(call: Call) -> Actor:
 
 
 def actor_or_stranger(call: Call) -> Actor | Stranger:
-    """Return the actor to record in the audit log for a public operation; visitors are recorded as anonymous."""
+    """Return the actor to record in the audit log for a public operation. Visitors are recorded as anonymous."""
     match call.authenticated:
         case Person() | Script() as actor:
             return actor
@@ -200,20 +198,20 @@ def actor_or_stranger(call: Call) -> Actor | Stranger:
 
 
 def require_visitor(call: Call) -> Visitor:
-    """Return the visitor. Use this only to authorize visitors; other callers never get this far."""
+    """Return the visitor. Use this only to authorize visitors, because it requires that the caller is a visitor."""
     caller = call.caller
     assert isinstance(caller, Visitor)
     return caller
 
 
 def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
-    """Raise NotFound if the role can't see the object, and Forbidden if it lacks ``needs``."""
+    """Raise NotFound if the role can't see the object, and Forbidden if it doesn't include the ability ``needs``."""
     if not at_least(role, abilities[Can.VIEW]):
         raise NotFound(missing)
     least = abilities[needs]
     if not at_least(role, least):
         raise Forbidden(
-            f"This requires the `{least}` role or higher; your role here is `{role or 'guest'}`."
+            f"This operation requires the `{least}` role or higher, but your role is `{role or 'guest'}`."
             " Ask an administrator for access."
         )
 
@@ -311,8 +309,8 @@ def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Vi
 
 
 def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
-    """Return a member's or script's access to a site. Raises NotFound if it isn't visible to them, and
-    Forbidden if they don't have the ability."""
+    """Return the access of a member or script to a site. Raises NotFound if the site isn't visible to the member or
+    script, and Forbidden if the ability is missing."""
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
@@ -335,7 +333,7 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:
-    """Return the actor's access to a site; None if the actor can't see it or lacks the ability."""
+    """Return the actor's access to a site; None if the actor can't see it or doesn't have the ability."""
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except (NotFound, Forbidden):
@@ -362,8 +360,8 @@ def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> S
 
 
 class _FoundObject(Struct, frozen=True):
-    """Space or collection with a person's role on it, regardless of their token's reach. ``role``: the role;
-    None if they can't see the object."""
+    """Space or collection with a person's role on it, regardless of the reach of the person's token. ``role``: the
+    role; None if the person can't see the object."""
 
     organization_id: str
     role: str | None
@@ -391,7 +389,7 @@ def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Foun
 def _require(
     actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
 ) -> _FoundObject:
-    """Raise NotFound unless the actor can reach the object, and Forbidden unless they have the ability."""
+    """Raise NotFound unless the actor can reach the object, and Forbidden unless the actor has the ability."""
     missing = f"There is no {kind} with the ID {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)
@@ -504,7 +502,7 @@ def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> Sp
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """Return the actor's access to a space; None if the actor can't see it or lacks the ability."""
+    """Return the actor's access to a space; None if the actor can't see it or doesn't have the ability."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
@@ -514,8 +512,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Return the actor's access to a space, like ``find_space_access``, but also for spaces in the trash.
-    Changes to the permissions of such a space apply once it is restored."""
+    """Return the actor's access to a space, like ``find_space_access``, but also for spaces in the trash. Changes to
+    the permissions of such a space apply after it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
@@ -527,9 +525,9 @@ def find_kept_space_access(
 
 
 def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> SpaceAccess:
-    """Return another person's access to a space that the caller administers, to show the caller what that
-    person can see in it. Raises NotFound unless the person can see the space, or Forbidden for integrations, which see
-    no restricted pages."""
+    """Return another person's access to a space that the caller administers, so that the caller can view the space as
+    that person. Raises NotFound unless the person can see the space, and Forbidden for integrations, which can't see
+    restricted pages."""
     if isinstance(space.actor, Script):
         raise Forbidden("Integrations can't view a space as another person.")
     actor = actor_for_job(user_id, space.organization_id)
@@ -543,8 +541,8 @@ def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> Spa
 
 
 class OtherMember(Struct, frozen=True):
-    """Another member of an organization that the caller entered. It describes what the member can see. It
-    isn't a proof, so it doesn't permit any action."""
+    """Another member of an organization that the caller has access to. It determines the objects that the member can
+    see. It isn't a proof, so it doesn't permit any action."""
 
     organization_id: str
     user_id: str
@@ -552,13 +550,13 @@ class OtherMember(Struct, frozen=True):
 
 
 def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember | None:
-    """Return another member of an organization, or None if they aren't a member or are disabled in it."""
+    """Return another member of an organization, or None if the user isn't a member or is disabled."""
     found = _find_enabled_member(tx, user_id, org.organization_id)
     return OtherMember(org.organization_id, user_id, found.role) if found else None
 
 
 def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
-    """Return whether a user other than the caller is an enabled member, and their role."""
+    """Return whether a user other than the caller is an enabled member, and the user's role."""
     found = _find_enabled_member(tx, user_id, organization_id)
     return (False, None) if found is None else (True, found.role)
 
@@ -570,8 +568,8 @@ def role_of_person(
     object_id: str,
     user_id: str,
 ) -> str | None:
-    """Return the role of a user other than the caller, such as a possible reviewer or a person to mention, in
-    a space or collection of the organization; None if they can't see it."""
+    """Return the role of a user other than the caller, such as a possible reviewer or a person to mention, in a space
+    or collection of the organization; None if the person can't see it."""
     if kind == "space":
         found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:

@@ -1,7 +1,7 @@
 """Photos that people upload for their accounts.
 
-A photo is redrawn as a small PNG in a separate process, so neither metadata nor anything else from the
-uploaded file is kept. Everyone with the URL of a photo can load it, because sites show it to visitors."""
+A photo is redrawn as a small PNG in a separate process, so no metadata or other data from the uploaded file is kept.
+Everyone with the URL of a photo can load it, because sites show it to visitors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AVATARS = "/~avatars/"
 MAX_AVATAR = 8 * 1024**2
 """Maximum size of an uploaded photo in bytes."""
 _SIDE = 128
-"""Maximum width and height in points; each point is drawn as two pixels."""
+"""Maximum width and height in points. Each point is drawn as two pixels."""
 
 
 def read_avatar(encoded: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Evaluate roles in a space or collection or on a site, from the grants on it and on its ancestors.
+"""Evaluate roles on a space, collection, or site from the grants on it and on its ancestors.
 
-The rule itself is ``roles.decide``; this module provides its input, for one person or for all members at
-once. Lists of everything that one person can see are filtered in SQL, see ``visibility``.
+The rule itself is ``roles.decide``. This module provides its input, for one person or for all members at once. Lists of
+all objects that a person can see are filtered in SQL (see ``visibility``).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
 
 
 def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[Step]:
-    """Return a collection and the collections that contain it, innermost first. None represents the top level of an
-    organization."""
+    """Return a collection and the collections that contain it, innermost first. If the collection is None (the top
+    level of an organization), the result is empty."""
     steps: list[Step] = []
     while collection_id is not None and len(steps) < _MAX_DEPTH:
         row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
@@ -121,15 +121,14 @@ def list_steps_of_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, l
 
 
 class EvaluatedRole(NamedTuple):
-    """Member's role on an object, and the reason for it. ``teams``: the teams whose grant determines the
-    role."""
+    """Role of a member on an object, and the reason for it. ``teams``: the teams whose grants determine the role."""
 
     decision: RoleDecision
     teams: tuple[str, ...] = ()
 
 
 def evaluate_steps(member_role: str | None, said: Sequence[StepGrants]) -> EvaluatedRole:
-    """Evaluate a member's role from their grants, from the object outward."""
+    """Evaluate a member's role from the member's grants, from the object outward."""
     decision = decide(member_role, [one.rung for one in said])
     if decision.by != "team" or decision.rung is None:
         return EvaluatedRole(decision)

@@ -1,7 +1,7 @@
 """Organization limits, usage, and the error when a limit is reached.
 
-Each limit is checked when something is added, and only if there is a limit. An organization that already
-exceeds its limit keeps everything and can change it, but can't add more."""
+Each limit is checked when an object is added, and only if there is a limit. An organization that already exceeds its
+limit keeps all of its content and can change it, but can't add more."""
 
 from __future__ import annotations
 
@@ -113,8 +113,7 @@ def measure(tx: Transaction, organization_id: str) -> ResourceUsage:
 
 @contextmanager
 def within_limit(tx: Transaction, organization_id: str, *resources: Resource) -> Iterator[None]:
-    """Raise LimitReached if the block adds something beyond a limit. If there is no limit, nothing is
-    counted."""
+    """Raise LimitReached if the block exceeds a limit. If there is no limit, nothing is counted."""
     limits = read_limits(tx, organization_id)
     bounded = {name: limit for name in resources if (limit := getattr(limits, name)) is not None}
     before = {name: _COUNTERS[name](tx, organization_id) for name in bounded}
@@ -133,7 +132,7 @@ def require_room(tx: Transaction, organization_id: str, resource: Resource) -> N
 
 
 def limit_reached(resource: Resource, limit: int) -> LimitReached:
-    """Return the error for an organization that can't have more of a resource."""
+    """Return the error for an organization that has reached the limit for a resource."""
     return LimitReached(
         f"This organization has reached its limit of {format_amount(resource, limit)} {NAMES[resource]}. Ask the server"
         " administrator to raise the limit."
@@ -141,7 +140,7 @@ def limit_reached(resource: Resource, limit: int) -> LimitReached:
 
 
 def format_amount(resource: Resource, amount: int) -> str:
-    """Return an amount of a resource for people.
+    """Format an amount of a resource for people.
 
     >>> format_amount("storage", 52_000_000), format_amount("pages", 12_000)
     ('52.0 MB', '12,000')

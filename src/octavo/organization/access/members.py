@@ -18,8 +18,8 @@ _on_joined: list[Joined] = []
 
 
 def on_joined(hook: Joined) -> Joined:
-    """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which
-    someone becomes a member.
+    """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which a person
+    becomes a member.
 
     ``vouched``: whether the organization itself vouches that the account belongs to the person with its email
     address.
@@ -35,9 +35,8 @@ def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouche
 
 
 class Membership(Struct, frozen=True):
-    """Membership in an organization. ``accepted``: whether the person joined voluntarily or with an account
-    that the organization created. Only in these cases can the organization's identity provider vouch for
-    them."""
+    """Membership in an organization. ``accepted``: whether the person joined voluntarily or with an account that the
+    organization created. Only in these cases can the organization's identity provider vouch for the person."""
 
     role: str | None
     disabled: int
@@ -57,8 +56,8 @@ def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Memb
 def upsert_member(
     tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
 ) -> None:
-    """Add a member or change their role. A previous acceptance is kept. Raises LimitReached if the
-    organization can't have more members."""
+    """Add a member, or change a member's role. A previous acceptance is kept. Raises LimitReached if the organization
+    can't have more members."""
     with within_limit(tx, organization_id, "members"):
         tx.run(
             """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
@@ -99,7 +98,7 @@ def withdraw_acceptance(tx: Transaction, user_id: str) -> None:
 
 
 def set_member_role(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
-    """Set the role of a member. None makes them a guest."""
+    """Set the role of a member. None makes the member a guest."""
     tx.run(
         "UPDATE members SET role = :role WHERE organization_id = :org AND user_id = :user",
         role=role,

@@ -1,11 +1,11 @@
-"""Rules that restrict a page to certain people, and the level of access that they give a person. This
-module does no I/O.
+"""Rules that restrict a page to certain people, and the level of access that the rules give to a person. This module
+does no I/O.
 
-A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role
-in the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict
-anything. A rule also applies to everything under its page, where other rules can narrow access but not
-widen it. Administrators of the space are never restricted. Sites show a restricted page if all of its rules
-have the ``sites`` entry, which doesn't give anyone access to the page itself."""
+A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in the
+space is at least this role), ``administrators``, or ``sites``. An empty tuple means no restriction. A rule also applies
+to all pages under its page, where other rules can narrow access but not widen it. Space administrators are never
+restricted. Sites show a restricted page if all of its rules have the ``sites`` entry, which doesn't give anyone access
+to the page itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RuleEntry(NamedTuple):
 
 
 class PageViewer(NamedTuple):
-    """Person whose access is evaluated. ``role``: their role in the space. ``teams``: the IDs of their
+    """Person whose access is evaluated. ``role``: the person's role in the space. ``teams``: the IDs of the person's
     teams."""
 
     user_id: str
@@ -66,8 +66,8 @@ def is_published(rules: Iterable[Rule]) -> bool:
 
 
 def level_at(rules: Iterable[Rule], viewer: PageViewer) -> str | None:
-    """Return a person's role on a page with these rules, which is at most their role in the space; None if
-    they can't see the page."""
+    """Return a person's role on a page with these rules, which is at most the person's role in the space; None if the
+    person can't see the page."""
     if viewer.is_unrestricted:
         return viewer.role
     level = viewer.role
@@ -85,7 +85,7 @@ def _level_of(rule: Sequence[str], viewer: PageViewer) -> str | None:
 
 
 def find_entry(rule: Sequence[str], viewer: PageViewer) -> RuleEntry | None:
-    """Return the entry of a rule that gives a person the highest level; None if none applies to them."""
+    """Return the entry of a rule that gives a person the highest level; None if no entry applies to the person."""
     entries = (entry for text in rule if (entry := read_entry(text)) is not None)
     return max(
         (entry for entry in entries if _matches(entry, viewer)),

@@ -33,8 +33,8 @@ def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]
 
 
 def _reaches(place: Place, can: Can, reach: Reach) -> bool:
-    """Return whether the scopes allow any operation that requires this ability on this kind of object. If the
-    ability is for making changes, being allowed to read isn't enough."""
+    """Return whether the scopes allow any operation that requires this ability on this kind of object. If the ability
+    is for making changes, a scope for reading isn't sufficient."""
     if reach == FULL_REACH or (reach.scopes is not None and "admin" in reach.scopes):
         return True
     asking = [

@@ -1,10 +1,10 @@
-"""Limits on what a token or session can access, regardless of its user's role. They are checked on every
-access to an object.
+"""Limits on the access of a token or session, regardless of its user's role. They are checked on every access to an
+object.
 
-A session from an organization's identity provider, and a token bound to an organization, work only in that
-organization, because one organization's provider must not grant access to another. An organization that
-requires single sign-on is closed to other sessions, except those of its administrators, who must be able to
-fix a failing provider. Personal tokens keep working in it."""
+A session from an organization's identity provider, and a token that is bound to an organization, work only in that
+organization, because one organization's provider must not grant access to another organization. An organization that
+requires single sign-on is closed to other sessions, except sessions of its administrators, who must be able to fix a
+failing provider. Personal tokens keep working in such an organization."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def is_bound_elsewhere(actor: Actor, organization_id: str) -> bool:
 
 
 def is_shut_out(actor: Actor, role: str | None, forced: bool) -> bool:
-    """Return whether an organization that requires single sign-on (``forced``) is closed to this member's
-    session."""
+    """Return whether this member's session is rejected by an organization that requires single sign-on (``forced``)."""
     return forced and is_session(actor) and actor.organization_id is None and role != "admin"
 
 
@@ -106,7 +105,7 @@ def require_person(actor: Actor) -> Person:
 
 
 def actor_for_job(user_id: str, organization_id: str) -> Person:
-    """Return the actor for a job that this user started. The actor has the permissions that the user has when
-    the job runs, and only in the organization where they started it. The user's access was checked when they
-    started the job."""
+    """Return the actor for a job that this user started. The actor has the user's permissions at the time when the job
+    runs, but only in the organization in which the job was started. The user's access was checked when the job was
+    started."""
     return Person(user_id, "", organization_id=organization_id)

@@ -1,7 +1,7 @@
 """Roles, their abilities, and the rule that determines a person's role on an object.
 
-These are the only such tables: the authorization check and all ``permissions`` objects in responses (see
-``permitting``) use them."""
+No other module contains such tables: the authorization check and all ``permissions`` objects in responses (see
+``permitting``) use the tables in this module."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def at_least(role: str | None, wanted: str | None) -> bool:
 
 
 def role_height(role: str | None) -> int:
-    """Return the position in ``ORDER`` plus one for a role, and 0 for a guest."""
+    """Return one more than the position of a role in ``ORDER``, or 0 for a guest."""
     return _HEIGHT[role]
 
 
@@ -37,8 +37,8 @@ def highest(roles: Iterable[str | None]) -> str | None:
 
 
 class Can(Enum):
-    """Ability, whose value is the key in ``permissions`` objects. Abilities over the caller's own account are
-    in ``ACCOUNT``."""
+    """Ability. The value is the key in ``permissions`` objects. Abilities for the caller's own account are in
+    ``ACCOUNT``."""
 
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
@@ -124,7 +124,7 @@ ORGANIZATION: Abilities = {
 
 
 class AccountNeed(NamedTuple):
-    """Requirements that an ability over the caller's own account places on the token or session.
+    """Requirements on the token or session for an ability over the caller's own account.
 
     ``whole``: whether the token or session must not be bound to one organization. ``session``: whether it
     must be a session instead of a token. ``proved``: whether the person must have recently confirmed their
@@ -157,8 +157,8 @@ class Rung(NamedTuple):
 
 
 class RoleDecision(NamedTuple):
-    """Role and the reason for it. ``by``: the kind of grant that determines the role. ``rung``: the index of
-    its rung; None if it is outside all of them."""
+    """Role and the reason for it. ``by``: the kind of grant that determines the role. ``rung``: the index of its rung;
+    None if it doesn't come from any rung."""
 
     role: str | None
     by: Literal["administrator", "user", "team", "default", "organization"]
@@ -169,10 +169,10 @@ def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
     """Return the role on an object (None means no access) and the reason for it. ``rungs`` go from the
     object outward. This function does no I/O.
 
-    An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
-    determines the role: at each rung, a grant to the person, or else the highest grant to their teams, or
-    else the default level unless it is ``inherit``. After the last rung, the role in the organization
-    applies."""
+    An administrator of the organization is an administrator everywhere. Otherwise, the most specific rung with a
+    setting determines the role. Within a rung, a grant to the person comes first, then the highest grant to the
+    person's teams, then the default level unless it is ``inherit``. If no rung has a setting, the role in the
+    organization applies."""
     if member_role == "admin":
         return RoleDecision("admin", "administrator")
     for index, rung in enumerate(rungs):

@@ -59,7 +59,7 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, errors=(404,), visitors=True)
 def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
-    """Get yourself, or a person in an organization that you can access. Site visitors can get the names and
+    """Get your own account, or a person in an organization that you can access. Site visitors can get the names and
     photos of people mentioned on a page."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, user_id)
@@ -106,7 +106,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
 
 @contextmanager
 def _audited(tx: Transaction, call: Call, caller: SignedIn) -> Iterator[None]:
-    """Record the block's changes to the caller's name and photo in the audit log."""
+    """Record changes that the block makes to the caller's name and photo in the audit log."""
     before = accounts.find_user(tx, caller.user_id)
     yield
     after = accounts.find_user(tx, caller.user_id)

@@ -1,4 +1,4 @@
-"""Permissions that scopes give to tokens, derived from the table of operations.
+"""Permissions that scopes give to tokens. They are derived from the table of operations.
 
 ``read`` allows all GET operations, ``write`` all operations outside the area ``access``, and ``admin`` all
 operations. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
@@ -56,9 +56,8 @@ def require_known(scopes: Iterable[str]) -> None:
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
-"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires.
-Agents never write to the main version directly: their drafts are merged by people, or by an agent that was
-granted the scope for merging."""
+"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires. Agents never
+write to the main version directly: people merge their drafts, or an agent that was granted the scope for merging."""
 
 
 class Reach(NamedTuple):
@@ -110,7 +109,7 @@ def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 class _Allowed(NamedTuple):
-    """Operations of an area with these methods, at or under a path."""
+    """Operations in an area with these methods, at or under a path."""
 
     area: str
     methods: tuple[str, ...] = ("GET",)
@@ -147,8 +146,8 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
     "openapi:write": (_Allowed("openapi", _ANY),),
     "conversations:ingest": (_Allowed("conversations", ("POST",)),),
 }
-"""Operations that integration scopes allow, in addition to operations on integrations. Scopes without
-operations are for events. Any scope for spaces or sites allows reading the space or site itself."""
+"""Operations that integration scopes allow in addition to operations on integrations. Scopes without operations are for
+events. All scopes for spaces or sites allow reading the space or site itself."""
 
 
 def _list_reached_scopes() -> tuple[str, ...]:
@@ -160,8 +159,8 @@ def _list_reached_scopes() -> tuple[str, ...]:
 
 
 SCRIPTS_REACH = _list_reached_scopes()
-"""Scopes for all possible actions of integration scripts. Anyone who determines which scripts run, where, and
-with which token therefore needs them."""
+"""Scopes for all possible actions of integration scripts. People who can choose scripts, where they run, and with which
+token therefore need all of these scopes."""
 _SYNCED = ("changes:write", "content:write")
 """Scopes that an integration's `space:git:sync` scope includes, for Git sync operations only."""
 
@@ -217,15 +216,15 @@ def require_scope(actor: Actor, operation: Operation) -> None:
                 if not needed:
                     raise Forbidden("No OAuth scope covers this operation. Use a personal token instead.")
                 raise Forbidden(
-                    f"This app doesn't have the scope `{needed[0]}`. Connect it again with that scope."
+                    f"This app doesn't have the `{needed[0]}` scope. Connect it again with this scope."
                 )
             lacking = next(one for one in operation.scopes if not _includes_scope(actor.scopes, one))
-            raise Forbidden(f"This token doesn't have the scope `{lacking}`. Create a token that has it.")
+            raise Forbidden(f"This token doesn't have the `{lacking}` scope. Create a token with this scope.")
         case _:
             assert_never(actor)
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with the scopes ``own`` can grant ``wanted`` to a new token, whose scopes must
-    not exceed its own."""
+    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. These must not
+    exceed its own scopes."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

@@ -12,9 +12,9 @@ from octavo.kit.work.hub import check_streams
 
 
 class TokenOwner(Struct, frozen=True):
-    """Token or session and its user. ``organization_id``: the only organization where it works; None if it
-    works wherever the user is a member. ``proved_at``: the time when the user last confirmed their identity
-    in the session; 0 for a token."""
+    """Token or session and its user. ``organization_id``: the only organization where the token or session works; None
+    if it works wherever the user is a member. ``proved_at``: the time when the user last confirmed their identity in
+    the session; 0 for a token."""
 
     token_id: str
     user_id: str
@@ -101,8 +101,8 @@ def is_integration(tx: Transaction, integration_id: str) -> bool:
 
 
 def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
-    """Return an installation's role on a site of its organization, or None if it isn't installed there. The
-    installation's scopes also limit what it can do."""
+    """Return an installation's role on a site of its organization, or None if it isn't installed on the site. The
+    installation's scopes also limit its permissions."""
     row = tx.one(
         """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id
              AND p.kind = 'site' AND p.place_id = :site)

@@ -92,8 +92,8 @@ def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
 
 
 def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None = None) -> None:
-    """Add a member to a team, or change their role. With None, a new member gets the role `member`, and an
-    existing member keeps their role."""
+    """Add a member to a team, or change the member's role. If the role is None, a new member gets the `member` role,
+    and existing members keep their role."""
     keep = "team_members.role" if role is None else "excluded.role"
     tx.run(
         f"""INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (:team, :user, :role, :at)
@@ -106,7 +106,7 @@ def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole 
 
 
 def join_teams(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> None:
-    """Add users to teams, as pairs of team ID and user ID. Existing members keep their role."""
+    """Add users to teams. The input consists of pairs of team ID and user ID. Existing members keep their role."""
     tx.run_many(
         """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
            ON CONFLICT (team_id, user_id) DO NOTHING""",

@@ -1,5 +1,5 @@
-"""Callers' credentials: personal and service tokens, and sessions. They have a prefix, are random, and are
-stored only as hashes."""
+"""Callers' credentials: personal and service tokens, and sessions. Tokens have a prefix, are random, and are stored
+only as hashes."""
 
 from __future__ import annotations
 
@@ -66,20 +66,20 @@ _find_agent: list[FindAgent] = []
 FindAgentById = Callable[[Transaction, str], AgentOwner | None]
 _find_agent_by_id: list[FindAgentById] = []
 RevokeAgents = Callable[[Transaction, str, str | None], int]
-"""Function ``(tx, user_id, only)`` that revokes a user's agents and returns their number. ``only``: the
-only organization in which to revoke them, if it is limited to one."""
+"""Function ``(tx, user_id, only)`` that revokes a user's agents and returns their number. ``only``: the only
+organization in which to revoke them, if the revocation is limited to one."""
 _revoke_agents: list[RevokeAgents] = []
 
 
 def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeAgents) -> None:
-    """Register functions that find agents by token hash and by connection ID, and that revoke them along with
-    their users' tokens."""
+    """Register functions that find agents by token hash and by connection ID, and a function that revokes agents along
+    with their users' tokens."""
     _find_agent[:], _find_agent_by_id[:], _revoke_agents[:] = [find], [find_by_id], [revoke]
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all of a user's tokens and agents, and return their number. ``only``: the only organization in
-    which to revoke them, if it is limited to one."""
+    """Revoke all of a user's tokens and agents, and return their number. ``only``: the only organization in which to
+    revoke them, if the revocation is limited to one."""
     ended = store.revoke_tokens(tx, user_id, only=only)
     return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 
@@ -141,8 +141,8 @@ def create_integration_token(
     """Return a token for an integration or an installation. It is valid for an hour, unless the integration
     is uninstalled before that.
 
-    It is signed and not stored: scripts get a new one with each event. ``by``: the person who creates it. The
-    token stops working if they lose the permission to create it."""
+    The token is signed and not stored, because scripts get a new token with each event. ``by``: the person who creates
+    it. The token stops working if that person loses the permission to create it."""
     made = _IntegrationToken(integration_id, installation_id, grantor_of(by) if by is not None else None)
     payload = msgspec.json.encode(made).decode()
     until = now() + INTEGRATION_TOKEN_LASTS
@@ -179,7 +179,7 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 
 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
-    """Set ``call.authenticated`` from the Authorization header, or else from the session cookie.
+    """Set ``call.authenticated`` from the Authorization header or, if there is none, from the session cookie.
 
     Return the actor's key for rate limits, or None if there is no actor. Raises NotSignedIn if the header is
     invalid; a missing token or an expired cookie isn't an error. Raises Forbidden if the session cookie is
@@ -262,8 +262,8 @@ def _installation_actor(tx: Transaction, integration_id: str, installation_id: s
 
 
 class Grantor(Struct, frozen=True, array_like=True):
-    """Creator of something that keeps working without them, such as a link: a person with a token or session,
-    or a script. The creator is stored in the signed value and checked on each use."""
+    """Creator of a signed value, such as a link, that is used later without the creator: a person with a token or
+    session, or a script. The creator is part of the signed value and is checked on each use."""
 
     user_id: str
     token_id: str
@@ -283,9 +283,9 @@ def grantor_of(actor: Actor) -> Grantor:
 
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
-    """Return the grantor's current actor. Return None if their token was revoked or has expired, their
-    session ended, their account was deactivated, or their token no longer allows the operation. The actor's
-    permissions must then be checked as usual."""
+    """Return the grantor's current actor. Return None if the grantor's token was revoked or has expired, the session
+    ended, the account was deactivated, or the token no longer allows the operation. The actor's permissions must then
+    be checked as usual."""
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
@@ -399,8 +399,8 @@ def _is_asked_by_us(call: Call) -> bool:
 
 
 def is_same_origin(origin: str, url: str) -> bool:
-    """Return whether an ``Origin`` header is that of the server at a URL. All names for the local machine
-    are equivalent."""
+    """Return whether an ``Origin`` header matches the server at a URL. All names for the local machine are
+    equivalent."""
     return _origin(origin) == _origin(url) is not None
 
 

@@ -1,11 +1,11 @@
-"""Authorization check in SQL, for listing everything that a person can see in an organization, with the
-rank of their role (see ``roles.role_height``).
+"""Authorization check in SQL, for listing all objects that a person can see in an organization, with the rank of the
+person's role (see ``roles.role_height``).
 
-The check is equivalent to ``roles.effective_role``; a test compares the two. It never checks spaces one by
-one, because only a few objects have grants or their own level, and these are found once through indexes. A
-guest can see only those of these objects that are open to them. A member can see everything except those of
-these objects that are closed to them, so a query follows an index and stops when it has enough rows, and
-the total is the difference between two counts."""
+The check is equivalent to ``roles.effective_role``; a test compares the two. It never checks spaces one by one, because
+only a few objects have grants or their own level, and these special objects are found once through indexes. A guest can
+see only special objects that are open to the guest. A member can see all objects except special objects that are closed
+to the member, so a query follows an index and stops when it has enough rows, and the total is the difference between
+two counts."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ Viewer = OrgAccess | OtherMember
 
 
 class VisibleRows(NamedTuple):
-    """SQL fragments for listing the objects that a person can see. ``FROM source WHERE where`` returns each
-    row of the table under its one-letter alias. ``height``: the rank of the viewer's role on it.
-    ``visible``: a table of the objects' IDs and the ranks of the roles. ``total``: an expression for the
-    number of rows. All of these must come after ``prefix``."""
+    """SQL fragments for listing the objects that a person can see. ``FROM source WHERE where`` returns each row of the
+    table under its one-letter alias. ``height``: the rank of the viewer's role on the object. ``visible``: a table of
+    the objects' IDs and the ranks of the roles. ``total``: an expression for the number of rows. All of these must come
+    after ``prefix``."""
 
     prefix: str
     source: str
@@ -136,7 +136,7 @@ def _select_not_closed(
     joined: str,
     parameters: Mapping[str, object],
 ) -> VisibleRows:
-    """Return the objects that a member can see: everything ``within`` except the objects in ``closed``."""
+    """Return the objects that a member can see: all objects in ``within`` except the objects in ``closed``."""
     prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
     source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
     total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"

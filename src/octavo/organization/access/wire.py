@@ -22,7 +22,7 @@ from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""Role in an organization or on an object. None represents a guest, which gives no access."""
+"""Role in an organization or on an object. None represents a guest, who has no access."""
 
 
 class UserUrls(Struct):
@@ -39,7 +39,7 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
 
 
 class OwnUser(User, rename="camel", kw_only=True):
-    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account
+    """The caller. ``operator``: whether the caller is a server administrator. ``email_needed``: whether the account
     still has the placeholder email address from the server's first start. Both are Octavo extensions."""
 
     operator: bool = False
@@ -162,7 +162,7 @@ class AuditEvent(Struct, rename="camel", kw_only=True):
 
 
 class AuditEventDetails(AuditEvent, rename="camel", kw_only=True):
-    """Event with everything recorded about it. ``payload`` has the states ``before`` and ``after``."""
+    """Event with all recorded details. ``payload`` has the states ``before`` and ``after``."""
 
     payload: dict[str, Any]
     schema_version: int = 1
@@ -236,7 +236,7 @@ def present_audit_details(to: Recipient, organization_id: str, row: AuditRow) ->
 
 
 def _label_of(row: AuditRow) -> str | UnsetType:
-    """Return the name that the target had when the event was recorded, if its state has one."""
+    """Return the name that the target had when the event was recorded, if its state contains a name."""
     for state in (row.after, row.before):
         value = msgspec.json.decode(state) if state is not None else None
         if isinstance(value, dict):

@@ -1,9 +1,9 @@
 """Effects of a directory's changes: users are members, and groups are teams.
 
-A directory never makes existing accounts members. Instead, their owners are invited, and until they accept,
-the directory gets back only the data that it sent. An existing account keeps its name and email address,
-because the directory of one organization must not rename a person who may also belong to another one.
-Ending a membership ends its sessions and tokens."""
+A directory never makes existing accounts members. Instead, the owners of these accounts are invited, and until they
+accept, the directory gets back only the data that it sent. An existing account keeps its name and email address,
+because the directory of one organization must not rename a person who may also belong to another organization. Ending a
+membership ends its sessions and tokens."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms
-    joined by `and`. Raises ScimRefused if the filter has another form."""
+    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms joined by `and`.
+    Raises ScimRefused if the filter has a different form."""
     found: list[tuple[str, str]] = []
     at = 0
     while text is not None and (not found or at < len(text)):
@@ -144,8 +144,8 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
 
 
 def _default_role(tx: Transaction, organization_id: str) -> str | None:
-    """Return the organization's default role, and serialize changes by its directory, because a directory can
-    send a user twice at the same time."""
+    """Return the organization's default role, and serialize changes by the directory, because it can send the same user
+    twice at the same time."""
     found = tx.value(
         f"SELECT default_role FROM organizations WHERE id = :id{tx.for_update}", id=organization_id
     )
@@ -203,7 +203,7 @@ def _set_active(
 
 
 def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
-    """End a membership and everything that depends on it, or revoke an invitation."""
+    """End a membership and all access that depends on it, or revoke an invitation."""
     found = get_user(tx, org.organization_id, resource_id)
     if found.user_id is None:
         revoke_standing_invitation(tx, org.actor, org.organization_id, found.email)

@@ -1,4 +1,4 @@
-"""Read and write members and teams in the database, as a directory sees them. Rows are returned as frozen
+"""Read and write members and teams in the database in the form that a directory sees. Rows are returned as frozen
 records."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Kind = Literal["user", "group"]
 
 
 class ScimUserRow(Struct, frozen=True):
-    """Person as the directory knows them. ``user_id``: the account; None for an invited person who hasn't
-    accepted, in which case none of the data comes from their account. ``display_name``: the name, which is
+    """Person in the form that the directory sees. ``user_id``: the account; None for an invited person who hasn't
+    accepted yet. In that case, none of the data comes from the person's account. ``display_name``: the name, which is
     taken from the account only once the membership is accepted."""
 
     id: str
@@ -299,11 +299,11 @@ def delete_group_resource(tx: Transaction, group_id: str) -> None:
 
 
 def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool) -> str | None:
-    """Link a new member to the user that the directory sent, add them to that user's groups, and return the
-    email address that the directory sent.
+    """Link a new member to the user that the directory sent, add the member to that user's groups, and return the email
+    address that the directory sent.
 
-    The member isn't linked if the email address is unverified, unless the organization itself vouches for it,
-    because the directory meant the person with that address.
+    The member isn't linked if the email address is unverified, unless the organization itself vouches for it, because
+    the directory refers to the owner of that address.
     """
     proved = "" if vouched else " AND u.email_verified = 1"
     row = tx.one(

@@ -99,7 +99,8 @@ class PatchBody(Struct):
 
 
 def _address(body: UserBody) -> str:
-    """Return the email address of a user: the username, or else the primary email address."""
+    """Return the email address of a user: the username if it is an email address, and otherwise the primary email
+    address."""
     candidates = [body.user_name, *[e.value for e in sorted(body.emails, key=lambda e: not e.primary)]]
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):

@@ -1,9 +1,9 @@
 """People from the server's LDAP directory: their sign-in with the directory's password, their membership,
 and their teams.
 
-The server administrator chose the directory, so its email addresses count as verified. People in the
-directory can sign in only with their directory password. A job deactivates the accounts of people who are
-no longer in the directory."""
+The server administrator configures the directory, so its email addresses count as verified. People in the directory can
+sign in only with their directory password. A job deactivates the accounts of people who are no longer in the
+directory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROVIDER = "ldap"
 _BATCH = 100
 _EVERY = 15 * 60
 _TOLERATED = 10
-"""Number of people who can be missing at once before the directory is assumed to be at fault."""
+"""Number of people who can be missing at once before the directory is assumed to be faulty."""
 
 
 def find_directory(settings: Settings) -> Directory | None:
@@ -110,7 +110,7 @@ def _find_or_create_person(tx: Transaction, person: DirectoryPerson) -> str:
 
 
 def _update_email(tx: Transaction, user_id: str, email: str | None) -> None:
-    """Set the address from the directory, unless another account has it."""
+    """Set the email address from the directory, unless another account has it."""
     owner = None if email is None else find_user_by_email(tx, email)
     if email is not None and owner is None:
         set_email(tx, user_id, email)
@@ -188,7 +188,7 @@ def synchronize(context: Context, after: str = "") -> None:
     """Compare accounts with the directory in batches, and then deactivate the accounts of people who are
     missing from it.
 
-    If a batch fails, the remaining ones are skipped until the next run, which starts from the beginning."""
+    If a batch fails, the remaining batches are skipped until the next run, which starts from the beginning."""
     directory = find_directory(context.settings)
     if directory is None:
         return
@@ -223,8 +223,8 @@ jobs.schedule("syncDirectory", _EVERY, "syncDirectory")
 
 
 def _set_missing(tx: Transaction, subject: str, user_id: str, *, missing: bool) -> None:
-    """Record whether a person is missing. If they aren't, reactivate an account that was deactivated because
-    of this."""
+    """Record whether a person is missing. If not, reactivate an account that was deactivated because the person was
+    missing."""
     was_deactivated = tx.value(
         "SELECT deactivated FROM external_identities WHERE provider = :provider AND subject = :subject",
         provider=PROVIDER,
@@ -244,8 +244,7 @@ def _set_missing(tx: Transaction, subject: str, user_id: str, *, missing: bool) 
 
 
 def _deactivate_missing(context: Context) -> None:
-    """Deactivate the accounts of missing people, unless so many are missing that the directory must be at
-    fault."""
+    """Deactivate the accounts of missing people, unless so many are missing that the directory must be faulty."""
     with context.db.read() as tx:
         total, missing = tx.all(
             "SELECT count(*), COALESCE(sum(missing), 0) FROM external_identities WHERE provider = :provider",

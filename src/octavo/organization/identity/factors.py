@@ -103,8 +103,8 @@ def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
 
 
 def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
-    """Return whether a code is currently valid or is an unused recovery code, and use it up. Each code can
-    be used only once."""
+    """Return whether a code is currently valid or is an unused recovery code, and mark it as used. Each code can be
+    used only once."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or not factor.confirmed:
         return False

@@ -1,7 +1,7 @@
-"""Sign-in through the server's OpenID Connect provider: code flow with PKCE, with the state bound to the
+"""Sign-in through the server's OpenID Connect provider. It uses the code flow with PKCE, and the state is bound to the
 browser.
 
-The server administrator chose the provider, so an email address verified by the provider identifies the
+The server administrator configures the provider, so an email address that the provider verified identifies the
 account."""
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def start(context: Context, wanted: str | None) -> ProviderRedirect:
 
 
 def finish(context: Context, browser: sessions.Browser, binding: str, query: CallbackQuery) -> OidcSignIn:
-    """Start a session for the person whom the provider authenticated.
+    """Start a session for the person that the provider authenticated.
 
     ``binding``: the value of the browser's cookie. Raises Unauthorized if the response is invalid, Forbidden if
     the person can't sign in, and BadProvider if the provider can't be reached."""
@@ -247,8 +247,8 @@ def _verify_token(context: Context, metadata: _Metadata, token: str, nonce: str)
 
 
 def read_id_token(token: str, keys: JsonObject, *, issuer: str, client_id: str, nonce: str) -> Identity:
-    """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized if
-    they aren't valid.
+    """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized if the token
+    isn't valid.
 
     ``keys``: the provider's JSON Web Key Set.
     """

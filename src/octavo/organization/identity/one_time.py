@@ -46,7 +46,7 @@ def peek(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[
 
 
 def redeem(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[T]) -> T | None:
-    """Use up the secret, and return its payload, or None if the secret is unknown, used, or expired."""
+    """Use up the secret, and return its payload. Return None if the secret is unknown, used, or expired."""
     hashed = hash_token(secret)
     row = tx.one(
         "DELETE FROM one_time_secrets WHERE hash = :hash AND purpose = :purpose RETURNING payload, expires_at",

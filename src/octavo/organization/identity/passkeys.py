@@ -1,9 +1,8 @@
-"""Passkeys (WebAuthn), which their owners register, rename, and remove, and use instead of a password or a
-code.
+"""Passkeys (WebAuthn). Users register, rename, and remove them, and use them instead of a password or a code.
 
-The library checks the origin (always that of the app), the host that a passkey is bound to, and the
-signature. This module does the rest: a challenge expires quickly and can be used only once, for one
-purpose, and an authenticator whose counter doesn't increase is rejected, because it has been cloned."""
+The library checks the origin (always the app's origin), the host that a passkey is bound to, and the signature. This
+module does the rest: a challenge expires quickly and can be used only once and for one purpose, and an authenticator
+whose counter doesn't increase is rejected, because it must be a clone."""
 
 from __future__ import annotations
 
@@ -101,8 +100,8 @@ class _PendingRegistration(Struct):
 
 
 class _PendingAuthentication(Struct):
-    """Pending authentication. ``user_id``: the required owner of the passkey; None means that any passkey
-    is accepted if the authenticator verified its user. ``first``: proof of the first factor."""
+    """Pending authentication. ``user_id``: the required owner of the passkey; None to accept any passkey if the
+    authenticator verified its user. ``first``: proof of the first factor."""
 
     state: JsonObject
     user_id: str | None
@@ -125,7 +124,7 @@ class RejectedPasskey(Struct, frozen=True):
 
 
 def _server(settings: Settings) -> Fido2Server:
-    """Return a WebAuthn server bound to the host of the app; loopback addresses become `localhost`. Raises
+    """Return a WebAuthn server that is bound to the host of the app. Loopback addresses become `localhost`. Raises
     Unavailable if browsers don't support passkeys at this URL."""
     host, origin = settings.address.host, settings.address.origin
     try:
@@ -297,7 +296,7 @@ def start_authentication(
 def finish_authentication(
     context: Context, challenge: str, used: UsedCredential
 ) -> AcceptedPasskey | RejectedPasskey:
-    """Check the browser's response. The challenge is used up either way."""
+    """Check the browser's response. The challenge is used up in any case."""
     from fido2.utils import websafe_decode, websafe_encode
     from fido2.webauthn import AttestedCredentialData, AuthenticatorData
 

@@ -1,5 +1,5 @@
-"""Passwords, hashed with argon2id with limited concurrency. The amount of work is the same whether or not
-there is a password to compare with."""
+"""Passwords. They are hashed with argon2id, with limited concurrency. Verification takes the same amount of work
+whether or not the account has a password."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _with_slot(work: str, *arguments: str) -> str | bool:
 
 @cache
 def _dummy_hash() -> str:
-    """Return a hash that doesn't match any password, so that verifying a password against it takes as long as
-    for a real one."""
+    """Return a hash that doesn't match any password. Verifying a password against it takes as long as against a real
+    one."""
     return _HASHER.hash("no password has this text \0")
 
 
@@ -56,8 +56,8 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Return whether the password matches. If there is no stored hash, the check takes just as long and
-    returns False."""
+    """Return whether the password matches. If there is no stored hash, the check takes the same time and returns
+    False."""
     try:
         fits = bool(_with_slot("verify", stored or _dummy_hash(), password[:MAX_LENGTH]))
     except (VerificationError, InvalidHashError):

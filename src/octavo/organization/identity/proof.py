@@ -1,4 +1,4 @@
-"""Confirmation of the caller's identity before they change how they sign in.
+"""Confirmation of the caller's identity, which is required for changes to sign-in methods.
 
 Signing in also counts as confirmation for a while. People who have no password, or who signed in through an
 organization's provider, must sign in again instead."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # One slash, followed by anything other than a slash or backslash, which browsers would read as the start of a
-# host name.
+# hostname.
 _LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\\\x7f-\U0010ffff]{0,2000}")
 
 

@@ -1,5 +1,4 @@
-"""Remove and deactivate members, and end everything that depends on the membership in the same
-transaction."""
+"""Remove and deactivate members, and end all access that depends on the membership in the same transaction."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
 def require_other_admins(tx: Transaction, user_id: str) -> None:
     """Raise Conflict if the user is the last active administrator of any organization.
 
-    Call this before locking the user's row: two administrators who deactivate each other then lock rows in the same
-    order."""
+    Call this before locking the user's row: if two administrators deactivate each other, rows are then locked in the
+    same order."""
     administered = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0"
         " ORDER BY organization_id",
@@ -43,11 +42,11 @@ def require_other_admins(tx: Transaction, user_id: str) -> None:
 def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *, accepted: bool) -> None:
     """End the sessions and revoke the tokens of a member who leaves an organization.
 
-    Call this after disabling or removing the member. If the person isn't in any other organization, all their
-    sessions end and all their tokens are revoked. Otherwise, those that aren't bound to this organization
-    stay valid, but no longer give access to it, because each request checks the membership. People who
-    never accepted the membership always keep their sessions and tokens, because an organization must not be
-    able to sign people out by adding and removing them."""
+    Call this after disabling or removing the member. If the person isn't in any other organization, all of the person's
+    sessions end and all tokens are revoked. Otherwise, sessions and tokens that aren't bound to this organization stay
+    valid, but no longer give access to it, because each request checks the membership. People who never accepted the
+    membership always keep their sessions and tokens, because an organization must not be able to sign people out by
+    adding and removing them."""
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
         user=user_id,
@@ -79,7 +78,7 @@ def deactivate_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Disable a member, and end their access. Return False if they were already disabled. Raises Conflict
+    """Disable a member, and end the member's access. Return False if the member was already disabled. Raises Conflict
     if the user is the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = disable_membership(tx, organization_id, user_id)
@@ -89,9 +88,9 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Remove a member and everything that depends on the membership: sessions, tokens, and the rows that
-    tables declare as dependent (team memberships, grants, directory and identity provider IDs). Return
-    False if there was no membership. Raises Conflict if the user is the last administrator."""
+    """Remove a member and all data that depends on the membership: sessions, tokens, and rows that tables declare as
+    dependent (team memberships, grants, directory and identity provider IDs). Return False if there was no membership.
+    Raises Conflict if the user is the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = delete_membership(tx, organization_id, user_id)
     if accepted is None:

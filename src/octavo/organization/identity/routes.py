@@ -1,5 +1,5 @@
-"""Operations for signing in and out; the caller's sessions, tokens, password, and two-factor authentication;
-and service accounts."""
+"""Operations for signing in and out, for the caller's sessions, tokens, password, and two-factor authentication, and
+for service accounts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def _audit_own_account(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record a change that the caller made to their own account in their organizations' audit logs."""
+    """Record a change that the caller made to the caller's own account in the audit logs of the caller's
+    organizations."""
     actor: Actor = call.actor
     audit_person(
         tx,
@@ -100,9 +101,9 @@ def _audit_own_account(
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
-    If two-factor authentication is on and no code was sent, the response indicates this and contains a
-    challenge. Returns 401 if the email address or the password is wrong, without saying which, 429 after
-    too many attempts, and 503 if the directory that checks passwords can't be reached.
+    If two-factor authentication is on and no code was sent, the response says so and contains a challenge. Returns 401
+    if the email address or the password is wrong, without distinguishing the two; 429 after too many attempts; and 503
+    if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -155,8 +156,8 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     in_maintenance=True,
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
-    """Start a session with a passkey that verifies its user, which counts as both factors, or use the
-    passkey instead of a code to complete a sign-in with two-factor authentication."""
+    """Start a session with a passkey, or use a passkey instead of a code to complete a sign-in with two-factor
+    authentication. Without a code challenge, the passkey must verify its user, and counts as both factors."""
     outcome = signing_in.with_passkey(call.context, browser_of(call), body.challenge, body.credential)
     return _reply(call, outcome, body.cookie)
 
@@ -171,8 +172,8 @@ def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     in_maintenance=True,
 )
 def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
-    """Email a link that signs the person in once, within 15 minutes. The response is the same if no account
-    has this email address."""
+    """Email a sign-in link that can be used once within 15 minutes. The response is the same if no account has this
+    email address."""
     signing_in.request_link(call.context, browser_of(call), body.email)
 
 
@@ -330,8 +331,8 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
 
 @operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, errors=(409,), body_limit=16_384)
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
-    """Set the caller's password, and end their other sessions. Returns 409 if the server's directory manages
-    the password."""
+    """Set the caller's password, and end the caller's other sessions. Returns 409 if the server's directory manages the
+    password."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
         if is_from_directory(tx, call.settings, caller.user_id):
@@ -348,7 +349,7 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
 
 @operation("setUpAccount", "PUT", "/user/setup", needs=Can.CHANGE_SIGN_IN, body_limit=16_384)
 def set_up_account(call: Call, caller: SignedIn, body: wire.SetUpAccount) -> None:
-    """Set the name, email address, and password of the first administrator, and end their other sessions.
+    """Set the name, email address, and password of the first administrator, and end the administrator's other sessions.
 
     `email` is required if the server's settings don't specify the first administrator; otherwise, it can't be
     changed. Returns 409 for any other account, or if the account has already been set up."""
@@ -372,7 +373,7 @@ def set_up_account(call: Call, caller: SignedIn, body: wire.SetUpAccount) -> Non
 
 @operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN)
 def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
-    """Get whether two-factor authentication is on for the caller."""
+    """Get the status of two-factor authentication for the caller."""
     with call.db.read() as tx:
         row = factors.status(tx, caller.user_id)
     return wire.SecondFactor(row is not None, row or 0)
@@ -515,8 +516,8 @@ def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.Upd
 
 @operation("removePasskey", "DELETE", "/user/passkeys/{passkeyId}", needs=Can.CHANGE_SIGN_IN)
 def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
-    """Remove one of the caller's passkeys. The passkey can no longer be used to sign in, but sessions that
-    were started with it continue."""
+    """Remove one of the caller's passkeys. The passkey can no longer be used to sign in, but sessions that were started
+    with it stay active."""
     with call.db.write() as tx:
         if not passkeys.remove(tx, caller.user_id, passkey_id):
             return False
@@ -596,7 +597,7 @@ def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listi
 def create_service_account(
     call: Call, org: OrgAccess, body: wire.CreateServiceAccount
 ) -> wire.ServiceAccount:
-    """Create a member that isn't a person. It acts through its tokens and only in this organization."""
+    """Create a member that isn't a person. It acts through its tokens, and only in this organization."""
     with call.db.write() as tx:
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
         state = {"name": row.name, "role": body.role}

@@ -1,4 +1,4 @@
-"""Sessions: started by a sign-in, listed, and ended."""
+"""Start, list, and end sessions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
 LIFETIME = 30 * DAY
 PROVIDER_LIFETIME = 12 * HOUR
-"""Lifetime in milliseconds of sessions from an identity provider, so that the provider must confirm them
-twice a day."""
+"""Lifetime in milliseconds of sessions from an identity provider. The provider must confirm them twice a day."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -62,7 +61,7 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """Start a session. ``organization_id``: the only organization that it gives access to. The session's
+    """Start a session. ``organization_id``: the only organization that the session gives access to. The session's
     secret can't be retrieved later."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
@@ -94,7 +93,7 @@ def begin(
 
 
 def mark_never_signed_in(tx: Transaction, user_id: str) -> None:
-    """Mark a user as never having signed in. Their first session removes the mark."""
+    """Mark a user as never having signed in. The user's first session removes the mark."""
     tx.run(
         "INSERT INTO first_sign_ins (user_id) VALUES (:user) ON CONFLICT (user_id) DO NOTHING", user=user_id
     )
@@ -108,8 +107,8 @@ def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
     """Raise Unauthorized if a request's session ended or its token was revoked after the request was
     authorized.
 
-    Check this in the transaction that changes how a user signs in. Otherwise, a person who loses access at
-    that moment could keep a way to sign in.
+    Check this in the transaction that changes how a user signs in. Otherwise, a person who loses access at that moment
+    could keep a sign-in method.
     """
     table, alive = ("sessions", "") if is_session(actor) else ("tokens", " AND revoked_at IS NULL")
     if tx.one(f"SELECT 1 FROM {table} WHERE id = :id{alive}{tx.for_update}", id=actor.token_id) is None:
@@ -130,7 +129,7 @@ def list_sessions(
 
 
 def set_proved(tx: Transaction, session_id: str) -> int:
-    """Record that the user of a session has just confirmed their identity. Return the time."""
+    """Record that the user of a session has just confirmed their identity. Return the time of the confirmation."""
     moment = now()
     tx.run("UPDATE sessions SET proved_at = :at WHERE id = :id", at=moment, id=session_id)
     return moment

@@ -21,8 +21,8 @@ from .passwords import find_password
 def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted: str | None) -> str:
     """Return the email address that the account will have after its setup.
 
-    ``wanted``: the requested address; None if the settings specify the address. Raises Conflict if the account
-    isn't the first administrator's or is already set up.
+    ``wanted``: the requested address; None if the settings specify the address. Raises Conflict if the account doesn't
+    belong to the first administrator or is already set up.
     """
     if lacks_email(tx, settings, user):
         if wanted is None:

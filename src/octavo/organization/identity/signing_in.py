@@ -1,8 +1,7 @@
 """Sign in with a password, an emailed link, a passkey, and a code for two-factor authentication.
 
-An unknown email address gets the same response as a wrong password, after the same work. A request for a
-link gets the same response whether or not a link is sent, because only the job that sends the link looks up
-the person."""
+An unknown email address gets the same response as a wrong password, after the same amount of work. A request for a link
+gets the same response whether or not a link is sent, because only the job that sends the link looks up the person."""
 
 from __future__ import annotations
 
@@ -30,8 +29,8 @@ FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
-"""Maximum number of links emailed to one email address per window of ``attempts``, which is as long as a link
-is valid."""
+"""Maximum number of links to email to one address per window of ``attempts``. A window is as long as a link is
+valid."""
 _SWEEP_EVERY = 3600
 
 
@@ -41,8 +40,8 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """Emailed link. ``first``: whether it is valid only until the person first signs in. ``email``: the
-    address that the account must still have for the link to be valid."""
+    """Emailed link. ``first``: whether it is valid only until the person first signs in. ``email``: the address of the
+    account. The link is valid only while the account has this address."""
 
     user_id: str
     first: bool = False
@@ -50,8 +49,8 @@ class _Link(Struct, frozen=True):
 
 
 class SecondFactorNeeded(Struct, frozen=True):
-    """Sign-in whose first factor was correct. It is completed with ``challenge`` and a code, or with one of
-    the ``passkeys``."""
+    """Sign-in whose first factor was correct. To complete it, use ``challenge`` and a code, or one of the
+    ``passkeys``."""
 
     challenge: str
     expires_at: int
@@ -89,8 +88,7 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
 def with_password(
     context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
 ) -> Outcome:
-    """Sign in with a password. The passwords of people in the server's directory are checked by the
-    directory.
+    """Sign in with a password. For people in the server's directory, the directory checks the password.
 
     Raises Unauthorized if the password is wrong, TooManyRequests after too many attempts, and Unavailable if
     the directory can't be reached.
@@ -172,10 +170,10 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
-    """Start authentication with a passkey: return a challenge and options. Without ``challenge``, the passkey
-    is the whole sign-in. With it, the passkey replaces the two-factor code. Raises Unauthorized if the
-    challenge is invalid, TooManyRequests after too many attempts, and Unavailable if
-    passkeys aren't supported at this URL."""
+    """Start authentication with a passkey: return a challenge and options. Without ``challenge``, the passkey is the
+    only sign-in step. With ``challenge``, the passkey replaces the two-factor code. Raises Unauthorized if the
+    challenge is invalid, TooManyRequests after too many attempts, and Unavailable if passkeys aren't supported at this
+    URL."""
     first = None
     if challenge is not None:
         first = context.signer.verify("second-factor", challenge)
@@ -258,7 +256,7 @@ def mail_link(context: Context, email: str) -> None:
 
 
 def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
-    """Return the secret of a sign-in link for an email address, or None if no one can sign in with it."""
+    """Return the secret of a sign-in link for an email address, or None if no one can sign in with this address."""
     person = _find_person(tx, email)
     if person is None:
         return None
@@ -273,8 +271,7 @@ def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | Non
 
 
 def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
-    """Sign in with a link's secret. The secret can be used only once. Raises Unauthorized if it is
-    invalid."""
+    """Sign in with a link's secret, which can be used only once. Raises Unauthorized if the secret is invalid."""
     with context.db.write() as tx:
         link = one_time.redeem(tx, context.sealer, "link", secret, _Link)
         user = find_user(tx, link.user_id) if link is not None else None

@@ -83,7 +83,7 @@ def is_service_account(tx: Transaction, organization_id: str, account_id: str) -
 
 
 def disable_service_account(tx: Transaction, organization_id: str, account_id: str) -> None:
-    """Deactivate the account, and end its membership. It is kept as the author of its content."""
+    """Deactivate a service account, and end its membership. The account is kept as the author of its content."""
     disable_account(tx, account_id)
     delete_membership(tx, organization_id, account_id)
 

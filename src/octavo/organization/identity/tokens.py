@@ -1,4 +1,4 @@
-"""Create tokens that never have more access than the caller."""
+"""Create tokens. They never have more access than the caller."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def issue_token(
     """Create a token for ``owner_id``, and return it with its secret. ``organization_id``: the only
     organization that it gives access to.
 
-    Raises BadRequest if a value is invalid, and Forbidden if the new token would have more scopes, a wider
-    reach, or a later expiration than the calling token or session."""
+    Raises BadRequest if a value is invalid, and Forbidden if the new token would have more scopes, a wider reach, or a
+    later expiration than the caller's token or session."""
     person = require_person(actor)
     if not is_within_scopes(scopes, person.scopes):
         raise Forbidden("scopes: must not include scopes that the token you're using doesn't have")

@@ -13,10 +13,10 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
     """Mark the email address of a user as verified. Return False if the user doesn't exist or is
     deactivated.
 
-    Before this, someone else who knew the address may have used the account. Everything that they could have
-    set up to regain access, or to lock out the owner, is removed: password, two-factor authentication,
-    passkeys, sessions, tokens, and the control that an organization's identity provider or directory has
-    over the account. Memberships are kept, but count as not yet accepted."""
+    Before this, someone else who knew the address may have used the account. All means by which that person could
+    regain access, or lock out the owner, are removed: password, two-factor authentication, passkeys, sessions, tokens,
+    and the control that an organization's identity provider or directory has over the account. Memberships are kept,
+    but count as not yet accepted."""
     row = tx.one(
         f"SELECT email_verified FROM users WHERE id = :id AND disabled = 0{tx.for_update}", id=user_id
     )

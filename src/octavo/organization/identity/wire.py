@@ -27,8 +27,7 @@ class SignIn(Struct):
     """Request body of a sign-in. ``code``: the code for two-factor authentication. ``cookie``: whether to
     also keep the session in a cookie.
 
-    ``device``: the value from an earlier sign-in on this device, so that failed attempts by others don't
-    count.
+    ``device``: the value from an earlier sign-in on this device, so that other people's failed attempts don't count.
     """
 
     email: Email
@@ -79,8 +78,7 @@ class SignInProvider(Struct, rename={"start_url": "startURL"}):
 
 
 class SignInWays(Struct):
-    """Sign-in methods for an email address, which depend only on the address and not on whether an account
-    exists."""
+    """Sign-in methods for an email address. They depend only on the address, not on whether an account exists."""
 
     methods: list[Literal["password", "link"]]
     sso: list[SignInProvider]
@@ -144,8 +142,8 @@ class RecoveryCodes(Struct, rename="camel"):
 
 
 class StartPasskeySignIn(Struct):
-    """Request body for starting a passkey sign-in. ``challenge``: the challenge from a sign-in that requires
-    a code; by default, the passkey is all that is needed."""
+    """Request body for starting a passkey sign-in. ``challenge``: the challenge from a sign-in that requires a code; by
+    default, the passkey is the only sign-in step."""
 
     challenge: Secret | None = None
 

@@ -37,8 +37,8 @@ Place = SpaceAccess | CollectionAccess | None
 
 
 def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) -> Place:
-    """Return the target of a link if the caller can invite people to it. Raises NotFound if the caller
-    can't see the target, and Forbidden if they can't invite people to it."""
+    """Return the target of a link if the caller can invite people to it. Raises NotFound if the caller can't see the
+    target, and Forbidden if the caller can't invite people to it."""
     kind, id = target
     if kind == "organization":
         if org.role != "admin":
@@ -123,7 +123,7 @@ def delete(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> b
 def join(
     tx: Transaction, context: Context, actor: Actor, organization_id: str, link_id: str, user_id: str
 ) -> bool:
-    """Grant the caller the role of the link, unless they already have a higher one. Return False if they
+    """Grant the role of the link to the caller, unless the caller already has a higher one. Return False if the caller
     can't use the link."""
     link = find_usable_link(tx, context, organization_id, link_id)
     if link is None:

@@ -1,10 +1,10 @@
 """Invite email addresses and accept invitations.
 
-An existing account is added immediately only if its email address is verified; otherwise, an account that
-someone else created with the address would get access. The membership doesn't count as accepted yet: the
-person can use it, but the organization's identity provider and directory don't get any control over the
-account. An invitation can be accepted only once, by the account with its address, and becomes void if the
-person who created it no longer administers the organization."""
+An existing account is added immediately only if its email address is verified. Otherwise, an account that someone else
+created with the address would get access. The membership doesn't count as accepted yet: the person can use it, but the
+organization's identity provider and directory don't get any control over the account. An invitation can be accepted
+only once, by the account with its address, and becomes void if the person who created it no longer administers the
+organization."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from . import store
 
 @dataclass
 class Invited:
-    """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``:
-    the addresses whose accounts also belong to other organizations, so that the identity provider doesn't
-    vouch for them. ``links``: the links to pass on, by email address, if the server doesn't send email."""
+    """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``: the addresses
+    whose accounts also belong to other organizations, so that the identity provider can't vouch for them. ``links``:
+    the links to pass on, by email address, if the server doesn't send email."""
 
     users: list[str] = field(default_factory=list)
     not_sso: list[str] = field(default_factory=list)
@@ -68,8 +68,8 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> Invited:
-    """Add people who have accounts as members, and invite the others. ``people``: the email addresses with
-    their roles.
+    """Add people who have accounts as members, and invite all other people. ``people``: the email addresses with their
+    roles.
 
     Raises LimitReached if the organization can't have more members, and TooManyRequests if ``invited_by``
     invites too many people or an address receives too many emails within a day."""
@@ -178,7 +178,7 @@ def invite_account(
     """Invite the account with this email address until the invitation is revoked. The person accepts it by
     signing in.
 
-    The result doesn't reveal anything about the account, not even whether it exists."""
+    The result doesn't reveal any information about the account, not even whether it exists."""
     invitation_id = store.put_invitation(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
@@ -207,8 +207,8 @@ def _delete(tx: Transaction, actor: Actor, invitation: store.InvitationRow) -> N
 
 
 def join_with_invitation(tx: Transaction, actor: Actor, organization_id: str, key: str, user_id: str) -> bool:
-    """Make the caller a member using an invitation for their email address, and use up the invitation. Return
-    False if there is no such invitation for them.
+    """Make the caller a member through an invitation for the caller's email address, and use up the invitation. Return
+    False if there is no such invitation.
 
     ``key``: the secret of the invitation, or its ID for an account with a verified address.
     """
@@ -238,9 +238,9 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
     """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound if
     the invitation is invalid, and Conflict if the address already has an account.
 
-    Someone else may already have created an unverified account with the address. An emailed invitation verifies
-    the address, so that account is handed over to the invited person, and everything that the other person
-    set up is removed."""
+    Someone else may already have created an unverified account with the address. An emailed invitation verifies the
+    address, so that account is handed over to the invited person, and all sign-in methods and tokens that the other
+    person set up are removed."""
     invitation = get_invitation(tx, secret)
     user = find_user_by_email(tx, invitation.email)
     if user is None:

@@ -47,9 +47,9 @@ _LINK = _LINKS + "/{inviteId}"
 
 @operation("inviteUsersToOrganization", "POST", _INVITES, needs=Can.ADMIN, errors=(400, 412))
 def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
-    """Add people who have accounts as members, and invite the others by email. An invitation expires after a
-    week and can be accepted only once. If the server doesn't send email, the response contains links to pass
-    on. Existing members aren't changed."""
+    """Add people who have accounts as members, and invite all other people by email. An invitation expires after a week
+    and can be accepted only once. If the server doesn't send email, the response contains links to pass on. Existing
+    members aren't changed."""
     with call.db.write() as tx:
         if body.sso and not list_active_providers(tx, org.organization_id):
             raise PreconditionFailed("sso: this organization has no active SAML provider. Set one up first.")

@@ -54,8 +54,8 @@ def put_invitation(
     hash: str | None,
     standing: bool = False,
 ) -> str:
-    """Invite an email address, or reinvite it, and return the invitation's ID. ``hash``: the hash of the
-    secret; by default, the secret is created when the email is sent.
+    """Create or renew an invitation for an email address, and return its ID. ``hash``: the hash of the secret; by
+    default, the secret is created when the email is sent.
 
     A pending invitation stays pending if someone else invites the same address."""
     invitation_id, moment = ids.new_id(), now()
@@ -111,7 +111,7 @@ def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
 
 
 class OpenInvitation(Struct, frozen=True):
-    """Invitation as the invited person sees it."""
+    """Invitation in the form shown to the invited person."""
 
     id: str
     organization_id: str
@@ -152,7 +152,7 @@ def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
 def list_invitations(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[InvitationRow]:
-    """Return the open invitations, newest first, including expired ones."""
+    """Return the open invitations, newest first, including expired invitations."""
     return list_page(
         tx,
         limit,
@@ -259,8 +259,8 @@ def list_links(
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
-    """Set the role of a link. The person who changes the role becomes the link's creator, on whose
-    permissions the link depends."""
+    """Set the role of a link. The person who changes the role becomes the link's creator. The link depends on the
+    creator's permissions."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,
@@ -275,8 +275,8 @@ def delete_link(tx: Transaction, secret: str) -> None:
 
 @before_sealing
 def hash_ids_of_links(tx: Transaction) -> None:
-    """Hash the IDs of links. Older versions used the secret itself as the row's ID, and migration 75 copied
-    it."""
+    """Hash the IDs of links. Older versions used the secret itself as the ID of the row, and migration 75 copied that
+    ID."""
     for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
         tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)
 

@@ -68,7 +68,7 @@ class InvitingOrganization(Struct):
 
 
 class OwnInvitation(Struct, rename="camel"):
-    """Invitation as the invited person sees it. Accept it with ``POST
+    """Invitation in the form shown to the invited person. Accept it with ``POST
     /orgs/{organizationId}/invites/{id}``."""
 
     id: str
@@ -90,9 +90,9 @@ class ReadInvitation(Struct):
 
 
 class ShownInvitation(Struct, rename="camel"):
-    """Invitation for display. ``url``: the URL that the person is redirected to after joining. ``email``: the
-    invited email address, which links don't have. ``content``: the title of the space or collection that a
-    link grants access to."""
+    """Invitation for display. ``url``: the URL that the person is redirected to after joining. ``email``: the invited
+    email address; invite links don't have one. ``content``: the title of the space or collection that a link grants
+    access to."""
 
     organization: InvitingOrganization
     invited_by: str
@@ -191,5 +191,5 @@ def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
     target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
-        raise BadRequest(f"{expected}: is required for links of the type `{link.target_type}`")
+        raise BadRequest(f"{expected}: is required for `{link.target_type}` links")
     return given

@@ -41,11 +41,11 @@ def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str
 
 
 def verify_domain(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
-    """Verify one of the organization's domains. The domain is verified if a server administrator requests
-    this in a session, or if the TXT record exists.
+    """Verify one of the organization's domains. This succeeds if a server administrator requests it in a session, or if
+    the TXT record exists.
 
-    Raises BadRequest if the domain belongs to a public email provider, NotFound if the organization doesn't
-    list it, and Unavailable if no name server responds."""
+    Raises BadRequest if the domain belongs to a public email provider, NotFound if the organization doesn't list the
+    domain, and Unavailable if no name server responds."""
     with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
@@ -66,8 +66,8 @@ def verify_domain(context: Context, actor: Actor, organization_id: str, domain: 
 def verify_domain_for_operator(tx: Transaction, organization_id: str, domain: str) -> None:
     """Verify a domain on behalf of the server administrator.
 
-    Raises BadRequest if the domain belongs to a public email provider, and NotFound if the organization doesn't
-    list it."""
+    Raises BadRequest if the domain belongs to a public email provider, and NotFound if the organization doesn't list
+    the domain."""
     _require_named(store.get_organization(tx, organization_id), domain)
     _record_proof(tx, None, organization_id, domain, "operator")
 

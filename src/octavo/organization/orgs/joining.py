@@ -26,8 +26,8 @@ def _own_domain(tx: Transaction, user_id: str) -> str | None:
 
 
 def list_joinable(tx: Transaction, user_id: str, domain: str) -> list[store.OrgRow]:
-    """Return the organizations that verified this domain, if the caller's own verified email address is in
-    it."""
+    """Return the organizations that verified this domain, if the caller's verified email address belongs to the
+    domain."""
     return store.list_organizations_by_domain(tx, domain) if _own_domain(tx, user_id) == domain else []
 
 

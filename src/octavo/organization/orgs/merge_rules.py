@@ -1,4 +1,4 @@
-"""Validate merge rules, and provide the names that custom rules can use in expressions."""
+"""Validate merge rules, and provide names that custom rules can use in expressions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from .types import MergeRule
 
 
 class RuledReview(NamedTuple):
-    """Review, as seen by custom rules. ``status``: `approved` or `changes-requested`. ``outdated``: whether
-    the content has been edited since the review. ``unseen``: the changed pages that the reviewer can't
-    see."""
+    """Review in the form that custom rules use. ``status``: `approved` or `changes-requested`. ``outdated``: whether
+    the content has been edited since the review. ``unseen``: the changed pages that the reviewer can't see."""
 
     status: str
     reviewer: str
@@ -29,7 +28,7 @@ class RuledReview(NamedTuple):
 
 
 class RuledChange(NamedTuple):
-    """Change request, as seen by custom rules. ``description``: plain text. ``created_at``: an ISO 8601 time.
+    """Change request in the form that custom rules use. ``description``: plain text. ``created_at``: an ISO 8601 time.
     People are represented by IDs."""
 
     id: str
@@ -92,8 +91,8 @@ def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[M
 
 
 def _explain_refusal(expression: str) -> str | None:
-    """Return the reason why no change request could pass, or None if the expression returns a boolean for at
-    least one sample."""
+    """Return the reason no change request could pass, or None if the expression returns a boolean for at least one
+    sample."""
     reason = None
     for change in _SAMPLES:
         for actor in ("author", "reviewer"):

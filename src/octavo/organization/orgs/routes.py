@@ -35,7 +35,7 @@ def get_api_information(call: Call) -> ApiInformation:
 
 @operation("listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN)
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
-    """List the organizations that the caller is a member of and that this sign-in can access, newest
+    """List the organizations that the caller is a member of and that the current session or token can access, newest
     first."""
     with call.db.read() as tx:
         reached = list_reachable_organizations(tx, caller.actor)
@@ -68,9 +68,9 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
     """Update the settings of an organization. Omitted fields stay unchanged.
 
-    `emailDomains` can contain any domains except those of public email providers. Once a domain is verified
-    with `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's
-    identity providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
+    `emailDomains` can contain any domains except the domains of public email providers. Once a domain is verified with
+    `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's identity
+    providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))
     return present_organization(call, after, org.role)
@@ -95,9 +95,9 @@ def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
 def verify_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
     """Verify an email domain, and return the result.
 
-    A domain is verified if its DNS has the TXT record in `record`, or if the server administrator requests it
-    in a session. Name servers are queried for at most five seconds; if none responds, the operation returns
-    503. A domain stays verified until it is removed from `emailDomains`."""
+    A domain is verified if its DNS has the TXT record in `record`, or if the server administrator requests it in a
+    session. Name servers are queried for at most five seconds. If none respond, the operation returns 503. A domain
+    stays verified until it is removed from `emailDomains`."""
     domain = email_domain.lower()
     return present_domain(
         call, domains.verify_domain(call.context, org.actor, org.organization_id, domain), domain
@@ -125,9 +125,9 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
     "getOrganizationsForEmailDomain", "GET", "/email-domains/{emailDomain}/orgs", needs=Can.OWN_ACCOUNT
 )
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
-    """List the organizations that the caller can join by the domain of their verified email address.
+    """List the organizations that the caller can join based on the domain of a verified email address.
 
-    For any other domain, the list is empty, so that it doesn't reveal who uses that domain."""
+    For all other domains, the list is empty, so that the users of a domain aren't revealed."""
     domain = email_domain.lower()
     with call.db.read() as tx:
         found = joining.list_joinable(tx, caller.user_id, domain)

@@ -29,8 +29,8 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
 
 
 Proof = Literal["dns", "operator"]
-"""Method by which a domain was verified: by a DNS record or by the server administrator. Having a mailbox
-in a domain isn't enough."""
+"""Method by which a domain was verified: by a DNS record or by the server administrator. A mailbox in the domain isn't
+sufficient."""
 
 
 class DomainProof(Struct, frozen=True):
@@ -113,13 +113,13 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
 
 
 HOSTNAME_RESERVED = 365 * DAY
-"""Milliseconds during which no other organization can take a released hostname."""
+"""Milliseconds for which no other organization can use a released hostname."""
 _MAX_FORMER_HOSTNAMES = 10
 """Maximum number of former hostnames per organization. Older ones are released."""
 
 
 def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgRow | None:
-    """Return the organization that last released this hostname, as long as no other one has taken it."""
+    """Return the organization that last released this hostname, if no other organization uses it now."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM organization_former_hostnames f JOIN organizations o ON o.id = f.organization_id
             WHERE f.hostname = :hostname""",
@@ -131,8 +131,7 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Return the given organizations that a person is an enabled member of, newest first, with the person's
-    role."""
+    """Return the given organizations that a person is an active member of, newest first, with the person's role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(

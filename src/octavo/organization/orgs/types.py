@@ -56,12 +56,12 @@ class MergeRule(Struct, omit_defaults=True):
             )
         if (self.rule == "custom") != (self.expression is not UNSET):
             raise ValueError(
-                "expression: is required for the rule `custom`, and must be omitted for other rules"
+                "expression: is required for the `custom` rule, and must be omitted for other rules"
             )
         if self.rule != "custom" and self.message is not UNSET:
-            raise ValueError("message: can only be used with the rule `custom`")
+            raise ValueError("message: can only be used with the `custom` rule")
         if self.rule != "require_style_guide" and self.level is not UNSET:
-            raise ValueError("level: can only be used with the rule `require_style_guide`")
+            raise ValueError("level: can only be used with the `require_style_guide` rule")
 
 
 class MergeRules(Struct, omit_defaults=True):

@@ -28,7 +28,7 @@ Domain = Annotated[
         ),
     ),
 ]
-"""Hostname in the form that follows the @ in an email address."""
+"""Hostname that can follow the @ in an email address."""
 
 
 class ApiInformation(Struct):
@@ -77,7 +77,8 @@ class DnsRecord(Struct):
 
 
 class EmailDomain(Struct, rename="camel"):
-    """Email domain. Once it is verified, people can use it to join. ``proof``: how it was verified."""
+    """Email domain. After it is verified, people with an address in it can join. ``proof``: the method of
+    verification."""
 
     domain: str
     verified: bool

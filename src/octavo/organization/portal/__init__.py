@@ -1,1 +1,1 @@
-"""Pages outside the app: sign-in, invitations, and single sign-on. They work entirely through the API."""
+"""Pages outside the app: sign-in, invitations, and single sign-on. They use only the API."""

@@ -60,8 +60,8 @@ def _read(name: str) -> bytes:
 
 
 def read_file(name: str, installation: str, *, mails: bool) -> bytes:
-    """Return one of ``FILES``. ``installation``: the server name to show on pages. ``mails``: whether the
-    server sends email; if not, no page offers an emailed link."""
+    """Return one of ``FILES``. ``installation``: the server name to show on pages. ``mails``: whether the server sends
+    email; otherwise, no page offers to email a link."""
     if name.endswith(".html"):
         return _draw(name.removesuffix(".html"), installation, mails="true" if mails else "false")
     if name == "portal.css":
@@ -75,8 +75,7 @@ def draw_home(installation: str, sites_url: str) -> bytes:
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who open a URL that can't be used. ``message``: the reason that it can't be
-    used."""
+    """Return the page for people who open a URL that can't be used. ``message``: the reason."""
     return _draw("refused", installation, title=title, message=message)
 
 

@@ -1,7 +1,7 @@
-"""Duplicate a space: everything in the main version becomes the first revision of a new branch.
+"""Duplicate a space: the content of the main version becomes the first revision of a new branch.
 
-Rows are copied inside the database by the packages that own them (``hooks``): for a small space, in one
-transaction; for a large one, in short transactions before the one that makes the duplicate visible."""
+The packages that own the rows copy them inside the database (``hooks``). For a small space, this is one transaction.
+For a large space, short transactions precede the transaction that makes the duplicate visible."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _SUFFIX = " (copy)"
 
 @contextmanager
 def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
-    """Provide the input for one call to ``duplicate_space`` in the block: for a large space, a copy of the
-    main version that no one can see yet; for a small one, None.
+    """Provide the input for one call to ``duplicate_space`` in the ``with`` block: a copy of the main version that no
+    one can see yet if the space is large, and None if it is small.
 
-    Call this outside any transaction; if the block fails, nothing is left behind. Raises the same errors as
+    Call this outside any transaction. If the block fails, the copy is discarded. Raises the same errors as
     ``duplicate_space``."""
     with db.read() as tx:
         placing.require_parent(tx, space.organization, store.get_space(tx, space.space_id).collection_id)
@@ -57,8 +57,8 @@ def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
 
 
 def duplicate_space(tx: Transaction, space: SpaceAccess, prepared: str | None) -> SpaceRow:
-    """Place a duplicate right after the original, with its settings and grants. Raises NotFound or Forbidden
-    if the caller can't (or can no longer) duplicate the space or create content where it is."""
+    """Place a duplicate right after the original, with its settings and grants. Raises NotFound or Forbidden if the
+    caller can't (or can no longer) duplicate the space or create content in its collection."""
     space = space_access(tx, space.actor, Can.ADMIN, space.space_id)
     placing.lock_order(tx, space.organization_id)
     source = store.get_space(tx, space.space_id)
@@ -107,7 +107,7 @@ def _lock_copy(tx: Transaction, copy_id: str) -> None:
 
 
 def _publish_copy(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
-    """Write everything that is still missing from a duplicate, and make it visible."""
+    """Write the remaining data of a duplicate, and make the duplicate visible."""
     moment = now()
     if not tx.run(
         """UPDATE spaces SET (collection_id, emoji, icon, language, edit_mode, default_level, merge_rules) = (

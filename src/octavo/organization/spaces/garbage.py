@@ -1,8 +1,8 @@
-"""Remove unused texts and files. Each is stored once, by its hash, for all spaces.
+"""Remove unused Markdown sources and files. Each is stored once for all spaces, by its hash.
 
-Texts and files of a purged space may be used by other spaces, or be reused a moment later by an import that
-found them. Therefore, they are recorded as released, and removed a day later unless something refers to
-them by then. Code that stores a text or file again must call ``retain``."""
+Sources and files of a purged space may be used by other spaces, or be reused a moment later by an import. Therefore,
+they are recorded as released, and removed a day later unless content refers to them by then. Code that stores a source
+or file again must call ``retain``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: ob
 
 
 def release_space(tx: Transaction, space_id: str) -> None:
-    """Release everything that a space's rows in any table refer to."""
+    """Release all content that a space's rows in any table refer to."""
     for content in ("text", "file"):
         for table, column in content_columns(content):
             if table.of_space:
@@ -64,7 +64,7 @@ def is_released(tx: Transaction, content: Content, hash: str) -> bool:
 
 
 def _remove(context: Context, content: Content, before: int) -> bool:
-    """Remove one batch in one transaction. Return False if there is no more to remove."""
+    """Remove one batch in one transaction. Return False if there is nothing left to remove."""
     unnamed = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM {table.name} t WHERE t.{column.name} = u.hash)"
         for table, column in content_columns(content)
@@ -91,7 +91,7 @@ def _remove(context: Context, content: Content, before: int) -> bool:
 
 @jobs.job("removeUnused", bound=None, seconds=3600)
 def remove_unused(context: Context) -> None:
-    """Remove texts and files that have been unused for a day."""
+    """Remove sources and files that have been unused for a day."""
     before = now() - WAIT
     for content in ("text", "file"):
         while _remove(context, content, before):

@@ -1,7 +1,7 @@
 """Hooks that let other packages react when a space is created, duplicated, transferred, or permanently
 deleted, or when its language changes.
 
-They run in the same transaction, except for writes that duplicating a large space requires beforehand
+Hooks run in the same transaction, except for writes that come before the transaction when a large space is duplicated
 (``before_copy``)."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from octavo.kit.http.operation import Recipient
 
 
 class Copy(Struct, frozen=True):
-    """Duplicate of a space. ``written``: whether its content already exists, copied from the source's main
-    version as of when copying started."""
+    """Duplicate of a space. ``written``: whether its content has already been copied from the source's main version, in
+    the state at the start of copying."""
 
     source_id: str
     copy_id: str
@@ -25,8 +25,8 @@ class Copy(Struct, frozen=True):
 
 
 class NewSpace(Struct, frozen=True):
-    """Main branch of a new space with its first, empty revision. ``counts``: whether the revision is
-    active; False while content is still being copied into the space."""
+    """Main branch of a new space with its first, empty revision. ``counts``: whether the revision is active. It isn't
+    active while content is still being copied into the space."""
 
     space_id: str
     branch_id: str
@@ -42,7 +42,7 @@ ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
 FindShared = Callable[[Transaction, Context, str, str], str | None]
-"""Function that returns the URL where the share link with a key opens a space, or None."""
+"""Function that returns the URL at which the share link with a key opens a space, or None."""
 
 CountHidden = Callable[[Transaction, Recipient, list[str]], Mapping[str, int]]
 """Function that returns the numbers of open comments that the recipient can't see, by space."""
@@ -65,7 +65,7 @@ def register_share_links(find: FindShared) -> None:
 
 
 def register_hidden_comments(count: CountHidden) -> None:
-    """Register the function that counts the open comments that someone can't see."""
+    """Register the function that counts the open comments that the recipient can't see."""
     _count_hidden.append(count)
 
 
@@ -93,7 +93,8 @@ def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
 
 
 def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
-    """Register ``hook(tx, hashes)``, which is called with texts that nothing refers to any longer."""
+    """Register ``hook(tx, hashes)``, which is called with the hashes of Markdown sources that nothing refers to
+    anymore."""
     _on_unnamed_texts.append(hook)
 
 
@@ -104,14 +105,14 @@ def on_copy(hook: CopyHook) -> None:
 
 
 def before_copy(list_writes: ListWrites) -> None:
-    """Register ``list_writes(tx, source_id)``, which returns the writes to run before the transaction that
-    makes the duplicate visible. Each runs in a short transaction while others keep writing to the source. The
+    """Register ``list_writes(tx, source_id)``, which returns the writes to run before the transaction that makes the
+    duplicate visible. Each write runs in a short transaction while other transactions keep writing to the source. The
     result is empty for a small space."""
     _before_copy.append(list_writes)
 
 
 def on_transfer(hook: Hook) -> None:
-    """Register ``hook(tx, space_id, organization_id)``, which is called once the space belongs to its new
+    """Register ``hook(tx, space_id, organization_id)``, which is called after the space has been transferred to its new
     organization."""
     _on_transfer.append(hook)
 
@@ -123,9 +124,9 @@ def on_language(hook: Hook) -> None:
 
 
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
-    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that
-    refer to the space are deleted along with it, and the texts and files that they refer to are released; a
-    hook handles the rest."""
+    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that refer to the
+    space are deleted along with it, and the sources and files that they refer to are released. Hooks handle all other
+    cases."""
     _on_purge.append(hook)
 
 

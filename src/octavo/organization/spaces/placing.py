@@ -1,5 +1,5 @@
-"""Order of spaces and collections, which is arbitrary within a collection or at the top level of the
-organization."""
+"""Order of spaces and collections within a collection or at the top level of the organization. People can choose any
+order."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> No
 
 
 def collection_depth(tx: Transaction, collection_id: str | None) -> int:
-    """Return the depth of a collection, counting itself; 0 for the top level."""
+    """Return the depth of a collection, including the collection itself; 0 for the top level."""
     count = 0
     while collection_id is not None:
         collection_id = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=collection_id)

@@ -1,4 +1,4 @@
-"""Job that permanently deletes everything whose time in the trash has expired, and abandoned duplicates."""
+"""Job that permanently deletes spaces and collections whose time in the trash has expired, and abandoned duplicates."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ ago, whose process must have crashed."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
-    """Return up to ``limit`` spaces that were deleted before a time (milliseconds), earliest deletion
-    first."""
+    """Return up to ``limit`` spaces that were deleted before a given time (milliseconds), earliest deletion first."""
     rows = tx.all(
         f"SELECT id FROM spaces WHERE {_PURGEABLE} ORDER BY deleted_at, id LIMIT :limit",
         **_purgeable(before),
@@ -41,10 +40,10 @@ def _purgeable(before: int) -> dict[str, int]:
 
 
 def purge_space(db: Database, space_id: str, before: int) -> bool:
-    """Permanently delete a space that was moved to the trash before the time ``before`` (milliseconds), and
-    everything that belongs only to it.
+    """Permanently delete a space that was moved to the trash before the time ``before`` (milliseconds), and all data
+    that belongs only to this space.
 
-    This runs several short transactions; after the first one, the space can't be restored. If one of them
+    This runs several short transactions. After the first transaction, the space can't be restored. If a transaction
     fails, the next call continues. Call this outside any transaction.
     """
     with db.write() as tx:
@@ -89,8 +88,7 @@ def _delete_rows(db: Database, space_id: str) -> None:
 
 
 def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:
-    """Delete some rows of a space, release the content they refer to, and return the number of deleted
-    rows."""
+    """Delete some rows of a space, release the content that they refer to, and return the number of deleted rows."""
     contents: tuple[Content, ...] = ("text", "file")
     named = [
         (content, column)
@@ -110,7 +108,8 @@ def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: 
 
 
 def purge_collections(tx: Transaction, before: int) -> int:
-    """Delete empty collections that were deleted before a time, and return their number."""
+    """Permanently delete empty collections that were moved to the trash before a given time, and return their
+    number."""
     count = 0
     while True:
         rows = tx.all(

@@ -132,7 +132,7 @@ def list_member_spaces(
     """List the spaces that a member can see, with the member's role in each. Members can list their own
     spaces; administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see closed spaces and the spaces of other members.")
+        raise Forbidden("Only administrators can see closed spaces and other members' spaces.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member
@@ -165,10 +165,10 @@ def list_member_spaces(
 def list_member_collections(
     call: Call, org: OrgAccess, user_id: str, query: PageQuery
 ) -> Listing[MemberCollectionPermission]:
-    """List the collections that a member can see, including nested ones, with the member's role in each.
-    Members can list their own collections; administrators can list anyone's."""
+    """List the collections that a member can see, including nested collections, with the member's role in each. Members
+    can list their own collections; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
-        raise Forbidden("Only administrators can see the collections of other members.")
+        raise Forbidden("Only administrators can see other members' collections.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         found = store.list_collections(tx, member, query.limit, query.page, nested=True)
@@ -238,8 +238,8 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
 def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     """Transfer a space to the top level of another organization.
 
-    Requires an administrator of the current organization who can create content in the new one. Returns 412
-    if the space is part of a site."""
+    Requires an administrator of the current organization who can create content in the new organization. Returns 412 if
+    the space is part of a site."""
     with call.db.write() as tx:
         transferring.transfer_space(tx, space, body.organization)
         return _show_space(call, tx, space.space_id, space.actor)
@@ -312,7 +312,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     "moveCollection", "POST", "/collections/{collectionId}/move", needs=Can.ADMIN, errors=(400, 404, 409)
 )
 def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Collection:
-    """Move a collection into another one or to another position. Returns 409 if the move has no effect."""
+    """Move a collection into another collection or to another position. Returns 409 if the move has no effect."""
     before, after = get_neighbors(body)
     with call.db.write() as tx:
         placing.move(tx, collection, body.parent, before=before, after=after)
@@ -327,7 +327,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     errors=(404, 409, 412),
 )
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:
-    """Transfer a collection and everything in it to another organization; see `transferSpace`."""
+    """Transfer a collection and all of its content to another organization; see `transferSpace`."""
     with call.db.write() as tx:
         transferring.transfer_collection(tx, collection, body.organization)
         return _show_collection(call, tx, collection.collection_id, collection.actor)

@@ -53,10 +53,10 @@ class SpaceRow(Struct, frozen=True):
     deleted_at: int | None
     type: SpaceType | None
     published: str | None
-    """Location of the space on the first published site that contains the space: `VISIBILITY HOST/PATH/`.
-    The host is empty if the site is under the server's sites URL."""
+    """Location of the space on the first published site that contains it: `VISIBILITY HOST/PATH/`. The host is empty if
+    the site is under the server's sites URL."""
     visitor_auth: str | None
-    """Settings of that site, as JSON, if its visitors sign in."""
+    """Settings of that site, as JSON, if the site uses visitor authentication."""
     git_state: str | None
     """Repository that the space is synced with, as JSON in the API format."""
 
@@ -97,7 +97,7 @@ ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
-    """Return the path of a space relative to a site's URL, or None if the site doesn't contain it."""
+    """Return the path of a space relative to a site's URL, or None if the site doesn't contain the space."""
     found: str | None = tx.value(
         f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
         space=space_id,
@@ -148,9 +148,9 @@ def list_spaces(
     """Return the spaces of an organization (or of one collection) that the caller can see, each with the
     caller's role.
 
-    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest come
-    first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order.
-    ``deleted_since``: list the spaces in the trash that were deleted since this time instead."""
+    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest spaces come
+    first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order. ``deleted_since``:
+    if set, list the spaces in the trash that were deleted since this time instead."""
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
     if deleted_since is not None:
@@ -171,7 +171,7 @@ def list_spaces(
 
 
 def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
-    """Return the spaces directly in a collection, oldest first, excluding those in the trash."""
+    """Return the spaces directly in a collection, oldest first, except spaces in the trash."""
     rows = tx.all(
         f"SELECT {_SPACE} FROM spaces s WHERE s.collection_id = :id AND s.deleted_at IS NULL ORDER BY s.id",
         id=collection_id,
@@ -243,8 +243,7 @@ def _ranked_rows(
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """Return the number of objects that the caller administers among these collections and the spaces
-    directly in them."""
+    """Return the number of these collections, and of spaces directly in them, that the caller administers."""
     both = (
         (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
         (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
@@ -367,7 +366,8 @@ def insert_space(
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """Set the latest revision of the space with this main branch. A change request's branch isn't affected."""
+    """Set the latest revision of the space with this main branch. This has no effect for the branch of a change
+    request."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
@@ -390,7 +390,7 @@ def count_new_draft(tx: Transaction, space_id: str) -> int:
 
 
 def update_change_counts(tx: Transaction, space_id: str, before: str, after: str) -> None:
-    """Update the counts after the status of a change request in the space changed."""
+    """Update a space's counts after the status of one of its change requests changed."""
     counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
     steps = [f"{column} = {column} {step}" for column, step in counts if column]
     if steps:
@@ -432,7 +432,7 @@ def list_collections(
     """Return the collections of an organization that the caller can see, newest first, each with the caller's
     role.
 
-    ``nested``: whether to include collections below the top level. ``by_rank``: see ``list_spaces``."""
+    ``nested``: whether to include collections inside other collections. ``by_rank``: see ``list_spaces``."""
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
     seen = select_visible_collections(org, where)
     if by_rank:

@@ -1,10 +1,9 @@
 """Transfer spaces and collections to another organization, with all their content except data that belongs
 to the old organization.
 
-Grants to people who are members of the new organization are kept. Grants to other people and to teams,
-invite links, and merge rules that require other people are removed. Transferred content keeps the default
-level that it had or inherited, so that private content stays private. The person who transfers the content
-keeps access to it."""
+Grants to people who are members of the new organization are kept. Grants to other people and to teams, invite links,
+and merge rules that require other people are removed. Transferred content keeps its own or inherited default level, so
+that private content stays private. The person who transfers the content keeps access to it."""
 
 from __future__ import annotations
 
@@ -34,9 +33,9 @@ from .placing import list_inside, lock_order
 def transfer_space(tx: Transaction, access: SpaceAccess, organization_id: str) -> None:
     """Move a space to the top level of another organization.
 
-    Raises Forbidden unless the caller administers the current organization, NotFound or Forbidden if the caller
-    doesn't have access to the new one, Conflict if the space is already in it, and PreconditionFailed if
-    the space is part of a site."""
+    Raises Forbidden unless the caller administers the current organization, NotFound or Forbidden if the caller doesn't
+    have access to the new organization, Conflict if the space is already in it, and PreconditionFailed if the space is
+    part of a site."""
     target = _enter_target(tx, access, organization_id)
     space_id = access.space_id
     _lock_transfer(tx, access.organization_id, target, [space_id])
@@ -48,7 +47,7 @@ def transfer_space(tx: Transaction, access: SpaceAccess, organization_id: str) -
 
 
 def transfer_collection(tx: Transaction, access: CollectionAccess, organization_id: str) -> None:
-    """Transfer a collection and everything in it, including the trash."""
+    """Transfer a collection and all of its content, including content in the trash."""
     target = _enter_target(tx, access, organization_id)
     collection_id = access.collection_id
     collections = [id for level in list_inside(tx, collection_id, deleted=True) for id in level]
@@ -72,7 +71,7 @@ def _enter_target(tx: Transaction, given: SpaceAccess | CollectionAccess, organi
 
 
 def _effective_level(tx: Transaction, kind: Kind, id: str) -> str | None:
-    """Return the effective default level of an object: its own, or the one that it inherits from a
+    """Return the effective default level of an object: its own level, or the level that it inherits from a
     collection."""
     levels = [step.default_level for step in list_steps(tx, kind, id)]
     return next((level for level in levels if level != "inherit"), "inherit")

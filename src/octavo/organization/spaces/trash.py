@@ -1,9 +1,8 @@
 """The trash: deleted spaces can be restored for seven days. After that, or immediately if an organization
 administrator requests it, a job deletes them permanently.
 
-Deleting a collection also deletes its content. The collection itself is kept, but hidden, as long as one of
-its spaces can be restored, because their permissions depend on it and restoring a space restores its
-collections.
+Deleting a collection also deletes its content. The collection itself is kept, but hidden, as long as one of its spaces
+can be restored, because the permissions of the spaces depend on it, and restoring a space restores its collections.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ BEING_REMOVED = 1
 UNFINISHED = 0
 """Value of ``deleted_at`` for an unfinished duplicate, which no one can see yet."""
 ABANDONED = -1
-"""Value of ``deleted_at`` for an abandoned duplicate, which will be removed without a trace."""
+"""Value of ``deleted_at`` for an abandoned duplicate, which will be removed completely."""
 
 
 def delete_space(tx: Transaction, space: SpaceAccess) -> bool:
@@ -47,7 +46,7 @@ def _delete(tx: Transaction, space_id: str) -> bool:
 
 
 def discard_space(tx: Transaction, space_id: str) -> None:
-    """Enqueue the removal, without a trace, of a space that was created for an operation that failed."""
+    """Enqueue the complete removal of a space that was created for an operation that failed."""
     organization = store.get_space(tx, space_id).organization_id
     if _delete(tx, space_id):
         tx.run("UPDATE spaces SET deleted_at = :given_up WHERE id = :id", given_up=ABANDONED, id=space_id)
@@ -94,7 +93,7 @@ def purge_space_now(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
 def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
     """Delete a collection and the collections in it, and move their spaces to the trash.
 
-    Raises Forbidden if it contains spaces or collections that the caller can't delete.
+    Raises Forbidden if the collection contains spaces or collections that the caller can't delete.
     """
     org = collection.organization
     collection_id = collection.collection_id

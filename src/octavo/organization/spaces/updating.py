@@ -24,8 +24,8 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
     """Update the given values of title, emoji or icon, language, edit mode, default level, and merge rules,
     keyed by column name.
 
-    Raises Forbidden if the default level is above the caller's role, and NotFound if a merge rule names someone
-    who isn't a member.
+    Raises Forbidden if the default level is above the caller's role, and NotFound if a merge rule names a person who
+    isn't a member.
     """
     values = dict(given)
     # Setting an emoji clears the icon, and vice versa.

@@ -76,8 +76,8 @@ class GitSyncState(Struct, rename="camel", kw_only=True):
 
 
 class Space(Struct, rename="camel", kw_only=True):
-    """Space of an organization. ``rank``: the position among the spaces and collections with the same parent;
-    an Octavo extension. Ranks are compared as text, byte by byte, and can change when another item moves."""
+    """Space of an organization. ``rank``: the position among the spaces and collections with the same parent; an Octavo
+    extension. Ranks are compared as strings, byte by byte, and can change when another item moves."""
 
     id: str
     title: str
@@ -169,8 +169,8 @@ class Move(Struct):
 
 
 class MemberSpacesQuery(PageQuery):
-    """Query parameters for a member's spaces. ``closed``: whether to include spaces that the member can't
-    see, with a permission of null; only for administrators."""
+    """Query parameters for a member's spaces. ``closed``: whether to include spaces that the member can't see, with the
+    permission null; only for administrators."""
 
     order: Order = "desc"
     closed: bool = False
@@ -218,8 +218,8 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel", kw_only=True):
-    """Collection of spaces. ``rank``: the position among the spaces and collections with the same parent,
-    like a space's."""
+    """Collection of spaces. ``rank``: the position among the spaces and collections with the same parent, as for
+    spaces."""
 
     id: str
     title: str
@@ -256,7 +256,7 @@ class CollectionsQuery(RankedQuery):
 
 
 def _published(to: Recipient, space: SpaceRow) -> tuple[Visibility, str | UnsetType]:
-    """Return the audience and URL of a space, according to the site that contains it."""
+    """Return the audience and URL of a space, based on the site that contains it."""
     if space.published is None:
         return ("in-collection" if space.collection_id else "private"), UNSET
     visibility, _, named = space.published.partition(" ")
@@ -345,8 +345,8 @@ def _present(to: Recipient, space: SpaceRow, role: str | None, comments: int) ->
 def present_space_to_visitor(
     to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
-    """Return a space as shown on a site, without details about how people work in it or where else it
-    appears. ``place``: its path relative to the site's URL, if known."""
+    """Return a space in the form that a site shows, without details about the people who work in it or about other
+    sites that contain it. ``place``: its path relative to the site's URL, if known."""
     drafted = visitor.drafted
     published = UNSET if place is None else f"{visitor.base}{quote(place)}"
     return Space(

@@ -18,7 +18,7 @@ from .wire import AddFavorite, Favorite, FavoritesQuery, MoveFavorite
 operation = Area("spaces").operation
 
 MAX_FAVORITES = 200
-"""Maximum number of favorites that a person can see and add to."""
+"""Maximum number of favorites of a person. Only favorites that the person can see count."""
 
 _OWN = "/user/favorites"
 
@@ -41,7 +41,7 @@ def list_favorites(call: Call, caller: SignedIn, query: FavoritesQuery) -> Listi
 
 @operation("addFavorite", "POST", _OWN, needs=Can.SIGN_IN, errors=(400, 404, 409))
 def add_favorite(call: Call, caller: SignedIn, body: AddFavorite) -> Favorite:
-    """Mark a space, page, or site as a favorite. If it already is a favorite, returns the existing one."""
+    """Mark a space, page, or site as a favorite. If it is already a favorite, returns the existing favorite."""
     space_id, page_id, site_id = or_none(body.space), or_none(body.page) or "", or_none(body.site)
     with call.db.write() as tx:
         if site_id is not None:
@@ -80,7 +80,7 @@ def _find(
 def _move(
     tx: Transaction, caller: SignedIn, rows: list[store.FavoriteRow], favorite_id: str, before: str | None
 ) -> None:
-    """Move a favorite before another one, or to the end. Raises NotFound if either doesn't exist."""
+    """Move a favorite before another favorite, or to the end. Raises NotFound if one of them doesn't exist."""
     ordered = [row.id for row in rows if row.id != favorite_id]
     if before is not None and before not in ordered:
         if before == favorite_id:
@@ -92,7 +92,7 @@ def _move(
 
 @operation("moveFavorite", "PATCH", _OWN + "/{favoriteId}", needs=Can.SIGN_IN, errors=(400, 404))
 def move_favorite(call: Call, caller: SignedIn, favorite_id: str, body: MoveFavorite) -> Favorite:
-    """Move a favorite before another one, or to the end."""
+    """Move a favorite before another favorite, or to the end."""
     with call.db.write() as tx:
         rows = store.list_favorites(tx, caller.user_id)
         moved = [row for row in rows if row.id == favorite_id]

@@ -27,7 +27,7 @@ _FAVORITE = ", ".join(FavoriteRow.__struct_fields__)
 
 
 def list_favorites(tx: Transaction, user_id: str) -> list[FavoriteRow]:
-    """Return all of a person's favorites in order, including those that they can no longer see."""
+    """Return all of a person's favorites in order, including favorites that the person can no longer see."""
     rows = tx.all(
         f"SELECT {_FAVORITE} FROM favorites WHERE user_id = :user ORDER BY position, id", user=user_id
     )

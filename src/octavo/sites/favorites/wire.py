@@ -17,8 +17,8 @@ class FavoriteUrls(Struct):
 
 
 class Favorite(Struct, rename="camel", kw_only=True):
-    """Space, page, or site that the caller marked as a favorite. ``space``: the space, or the space that the
-    page is in. ``emoji`` and ``icon``: the emoji or icon of the space or page, if it has one."""
+    """Space, page, or site that the caller marked as a favorite. ``space``: the space, or the space that the page is
+    in. ``emoji``, ``icon``: the emoji or icon of the space or page, if any."""
 
     id: str
     kind: FavoriteKind

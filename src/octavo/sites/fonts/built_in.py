@@ -1,8 +1,8 @@
 """Built-in fonts for customization, served from Octavo's own host: their files and CSS.
 
-The files in ``files/`` are unmodified files from the Fontsource packages, with each font's license alongside.
-They are split by script, so that a page fetches only the scripts that it uses. Until a font has loaded, text
-is shown in a system font with the same widths and heights, so that nothing moves."""
+The files in ``files/`` are unmodified files from the Fontsource packages, with each font's license alongside. They are
+split by script, so that a page fetches only the scripts that it uses. Until a font has loaded, text is shown in a
+system font with the same widths and heights, so that the layout doesn't shift."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOCAL = {
     "serif": ("Times New Roman", "Liberation Serif", "Tinos", "Times"),
     "mono": ("Courier New", "Liberation Mono", "Cousine", "Courier"),
 }
-"""System fonts with the same widths; nearly every system has one of them."""
+"""System fonts with the same widths. Nearly every system has one of these fonts."""
 _STACKS = {
     "sans": (
         'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", '
@@ -42,9 +42,9 @@ _LATIN = _ALL[:2]
 
 
 class BuiltInFont(Struct, frozen=True):
-    """Built-in font. ``name``: the prefix of its file names. ``weights``: the lightest and heaviest weights
-    if it is a variable font, or else all available weights. ``metrics``: the size, ascent, descent, and
-    line gap of the fallback font, in percent."""
+    """Built-in font. ``name``: the prefix of its file names. ``weights``: the lightest and heaviest weights of a
+    variable font, or all weights of any other font. ``metrics``: the size, ascent, descent, and line gap of the
+    fallback font, in percent."""
 
     family: str
     name: str
@@ -131,8 +131,8 @@ def upright_files(font: BuiltInFont) -> list[str]:
 
 
 def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bool]]:
-    """Return the files for print, each with its weights, a number that is the same for all files of a script,
-    and whether it is italic."""
+    """Return the files for print, each with its weights, with a number shared by all files for a script, and with
+    whether it is italic."""
     found: list[tuple[str, tuple[int, ...], int, bool]] = []
     weights = font.weights
     for number, script in enumerate(font.scripts):
@@ -147,7 +147,7 @@ def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bo
 
 
 def first_file(font: BuiltInFont) -> str:
-    """Return the file to preload, which nearly every page uses."""
+    """Return the file to preload, because nearly every page uses it."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 
@@ -156,8 +156,8 @@ def _file(font: BuiltInFont, script: str, weight: int | None, style: str = "norm
 
 
 def font_faces(font: BuiltInFont, address: str) -> str:
-    """Return the CSS that declares a font, and its fallback until it has loaded. ``address``: the URL of a
-    file, with ``{}`` for its name."""
+    """Return the CSS that declares a font, and its fallback until the font has loaded. ``address``: the URL of a file,
+    with ``{}`` for its name."""
     weights: tuple[tuple[int | None, str], ...]
     if isinstance(font.weights, str):
         weights = ((None, font.weights),)

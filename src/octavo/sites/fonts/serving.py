@@ -1,4 +1,4 @@
-"""An organization's fonts, as used by pages."""
+"""An organization's fonts, in the form that pages use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-"""Insights: the pages that site visitors view, their searches, and their ratings, counted without identifying
-the visitors."""
+"""Insights: site visitors' page views, searches, and ratings, counted without identifying the visitors."""
 
 from . import tables as tables

@@ -1,8 +1,8 @@
 """Convert visitor events to anonymous rows, and write them in batches.
 
-Data from browsers is never trusted: locations must belong to the site, claims must be signed, and times must
-be within the last day. Bots are recorded separately from people. IP addresses and cookies are dropped here,
-except for the visitor's cookie consent, which is passed to hooks but not stored."""
+Data from browsers is never trusted: locations must belong to the site, claims must be signed, and times must be within
+the last day. Bots are recorded separately from people. IP addresses and cookies are dropped, except for the visitor's
+cookie consent, which is passed to hooks but not stored."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
 
 
 class _Batches:
-    """Rows from several requests, written in one transaction: a writer also writes the rows that other
-    requests queued in the meantime."""
+    """Rows from several requests that are written in one transaction. A writer also writes the rows that other requests
+    queued in the meantime."""
 
     def __init__(self) -> None:
         self._waiting: list[Sequence[EventRow]] = []
         self._lock, self._writing = threading.Lock(), threading.Lock()
 
     def write(self, database: Database, rows: Sequence[EventRow]) -> None:
-        """Write the rows, and return once they are stored. Raises the transaction's error; rows from other
-        requests stay queued."""
+        """Write the rows, and return when they are stored. If the transaction fails, raises its error, and rows from
+        other requests stay queued."""
         with self._lock:
             self._waiting.append(rows)
         with self._writing:
@@ -111,9 +111,9 @@ def collect(
     events: Sequence[Event],
     visitor: Visitor | None = None,
 ) -> int:
-    """Record events from visitors of a published site, and return the number of events that count.
-    ``visitor``: their claims, if already verified; by default, they are read from the token of each event.
-    Raises NotFound if there is no such published site."""
+    """Record events from visitors of a published site, and return the number of events that count. ``visitor``: the
+    visitors' claims, if already verified; by default, they are read from the token of each event. Raises NotFound if
+    there is no such published site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
@@ -224,7 +224,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
 
 
 def _details(event: Event) -> JsonObject:
-    """Return the columns that only some types of events have."""
+    """Return the values of columns that only some types of events have."""
     match event:
         case SearchTypeQuery() | SearchOpenResult() | SearchMissing() | AskQuestion():
             return {"query": event.query}
@@ -272,7 +272,7 @@ def _moment(timestamp: str | None) -> int:
 
 
 def _pseudonym(site: SiteRow, given: str) -> str:
-    """Return a pseudonym that is the same each time on one site but different on other sites."""
+    """Return a pseudonym that is always the same on one site, but different on other sites."""
     return hashlib.blake2b(f"{site.id}\0{given}".encode(), digest_size=12).hexdigest()
 
 

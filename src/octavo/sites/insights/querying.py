@@ -1,4 +1,4 @@
-"""Event queries in the public format: the columns to select, the filters, and the grouping."""
+"""Event queries in the API's format: the columns to select, the filters, and the grouping."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ class _Question:
         return (self._text(name),)
 
     def _text(self, name: str) -> str:
-        """Return a stored column as SQL. If a space of the site or one of its pages is hidden from the
-        caller, referrers and link targets that could be hidden pages are null."""
+        """Return a stored column as SQL. If a space of the site or one of its pages is hidden from the caller,
+        referrers and link targets that could point to hidden pages are null."""
         if name == "referrer" and not self._sight.whole:
             return f"CASE WHEN e.referrer_domain IN {self.bind(self._hosts)} THEN NULL ELSE e.referrer END"
         if name == "eventLinkTargetValue" and not self._sight.whole:
@@ -224,10 +224,10 @@ def _moment(place: str, text: Any) -> int:
 
 
 def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Aggregate) -> Aggregation:
-    """Count events on a site, in the spaces that the caller can see. The result has the columns of
-    ``groupBy`` and ``select``; selected columns that aren't counts are also used for grouping. Bots are
-    included only if the query refers to `visitorBot`. ``hosts``: the hosts that can serve pages of the site.
-    Raises BadRequest for an invalid query."""
+    """Count events on a site in the spaces that the caller can see. The result has the columns in ``groupBy`` and
+    ``select``. Selected columns that aren't counts are also used for grouping. Bots are included only if the query
+    refers to `visitorBot`. ``hosts``: the hosts that can serve pages of the site. Raises BadRequest for an invalid
+    query."""
     asked = _Question(tx, site, hosts)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:

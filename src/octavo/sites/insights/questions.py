@@ -1,4 +1,4 @@
-"""Queries on site events, and their results, shared by the API and the chart page."""
+"""Queries on site events, and their results. The API and the chart page share them."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 @schema_name("Column")
 class QueryColumn(Struct):
-    """Column of a query. Some fields apply only to certain columns: ``interval`` to `datetime` (the default
-    is a day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
+    """Column of a query. Some fields apply only to certain columns: ``interval`` applies to `datetime` (the default is
+    a day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
     interval: Literal["hour", "day", "week", "month"] = "day"
@@ -119,7 +119,7 @@ class Aggregate(Struct, rename="camel"):
 
 
 class Values(Struct):
-    """Column of the result; row n consists of the nth value of each column."""
+    """Column of the result. Row n consists of the nth value of each column."""
 
     column: str
     values: list[Any]

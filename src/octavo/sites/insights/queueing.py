@@ -1,8 +1,8 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
-Events are held in memory, up to a limit, and are written in batches. Of the searches that are made while a
-reader types, only those where the reader paused are counted. The reader is remembered only as long as these
-events are in the queue."""
+Events are held in memory, up to a limit, and are written in batches. Of the searches that run while a reader types,
+only those at which the reader paused are counted. The reader is remembered only as long as these events are in the
+queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("octavo.insights")
 
 _CAPACITY = 10_000
 _TYPING = 1_500
-"""Number of milliseconds after the last keystroke when a search counts as finished."""
+"""Number of milliseconds after the last keystroke after which a search counts as finished."""
 
 
 class _QueuedEvent(Struct, frozen=True, gc=False):
@@ -55,10 +55,10 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
-        function that creates the event when it is written, so that the request doesn't have to do that
-        work. ``visitor``: the visitor's claims, as evaluated by conditions. ``typist``: a key that
-        identifies searches by the same reader; it is never stored."""
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function that
+        creates the event when it is written, so that the request doesn't have to do that work. ``visitor``: the
+        visitor's claims, in the form that conditions use. ``typist``: a key for searches by the same reader, which is
+        never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -67,9 +67,9 @@ class EventQueue:
                 self._dropped += 1
 
     def write(self, *, everything: bool = False) -> None:
-        """Write the queued events, except searches that are still being typed. ``everything``: whether to
-        include these as well. This never raises errors. While the database is unreachable, events stay
-        queued; events that fail for other reasons are dropped."""
+        """Write the queued events, except searches that are still being typed. ``everything``: whether to include these
+        searches, too. This never raises errors. While the database is unreachable, events stay queued. Events that fail
+        for other reasons are dropped."""
         with self._writing:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -101,8 +101,8 @@ class EventQueue:
 
 
 class DeferredEvents:
-    """Events that are queued once the response is final, because a response that is restarted reports its
-    events again."""
+    """Events that aren't queued until the response is final, because a response that is restarted reports its events
+    again."""
 
     def __init__(self, queue: EventQueue) -> None:
         self._queue = queue
@@ -116,8 +116,7 @@ class DeferredEvents:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event like ``EventQueue.add``. Once ``release`` has been called, events are queued
-        immediately."""
+        """Queue an event like ``EventQueue.add``. After ``release`` has been called, events are queued immediately."""
         if self._held is None:
             self._queue.add(organization_id, site_id, event, visitor, typist)
         else:
@@ -140,15 +139,14 @@ def _event(one: _QueuedEvent) -> Event:
 
 
 def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEvent], list[_QueuedEvent]]:
-    """Split events into finished ones and those from readers who have searched after ``since``."""
+    """Split events into finished events and events from readers who have searched after ``since``."""
     typists = {(one.site_id, one.typist) for one in waiting if one.typist and one.at > since}
     settled = [one for one in waiting if (one.site_id, one.typist) not in typists]
     return settled, [one for one in waiting if (one.site_id, one.typist) in typists]
 
 
 def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
-    """Return the events, except searches that a reader made while typing or deleting the letters of another
-    query."""
+    """Return the events without searches that ran while a reader typed or deleted the letters of another query."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []
     for one in waiting:

@@ -45,9 +45,9 @@ _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
     in_maintenance=True,
 )
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
-    """Record up to 100 visitor events on a published site. They are stored without IP addresses and cookies.
-    Bots are recorded separately from people, by kind. Events of unknown types are skipped and listed in the
-    `Octavo-Unread-Keys` header."""
+    """Record up to 100 visitor events on a published site. Events are stored without IP addresses and cookies. Bots are
+    recorded separately from people, by kind. Events of unknown types are skipped and listed in the `Octavo-Unread-Keys`
+    header."""
     events, unknown = read_events(body.events)
     if unknown:
         call.response_headers["octavo-unread-keys"] = ", ".join(unknown)

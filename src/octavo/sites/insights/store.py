@@ -1,4 +1,4 @@
-"""Insert site events into the database, and count them by columns."""
+"""Insert site events into the database, and count events by columns."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def aggregate(
     limit: int,
     parameters: Mapping[str, object],
 ) -> list[Row]:
-    """Return the rows of a query. Everything except the parameters is SQL written by Octavo."""
+    """Return the rows of a query. All arguments except the parameters are SQL from Octavo's own code."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
     if having:
         grouped += f" HAVING {' AND '.join(having)}"
@@ -141,7 +141,7 @@ def count_views(tx: Transaction, site_id: str, since: int) -> dict[str, int]:
 def list_frequent_queries(
     tx: Transaction, site_id: str, since: int, least: int, visitors: int, limit: int
 ) -> list[tuple[str, int]]:
-    """Return search queries in lowercase with their numbers of searches, most frequent first. ``least`` and
+    """Return search queries in lowercase, each with its number of searches, most frequent first. ``least`` and
     ``visitors``: the minimum numbers of searches and visitors."""
     rows = tx.all(
         """SELECT lower(trim(e.query)) AS said, count(*) FROM site_events e

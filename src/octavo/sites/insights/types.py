@@ -42,8 +42,8 @@ CONSENT = "__gitbook_cookie_granted"
 
 
 class VisitorSession(Struct, rename="camel"):
-    """Session of a visitor. ``ip`` and ``cookies`` aren't stored. ``visitorAuthClaims`` are ignored, because
-    only the signed token counts."""
+    """Session of a visitor. ``ip`` and ``cookies`` aren't stored. ``visitorAuthClaims`` is ignored, because only the
+    signed token counts."""
 
     visitor_id: Id
     session_id: Id

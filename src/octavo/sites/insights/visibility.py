@@ -1,4 +1,4 @@
-"""Restrict a site's events to those that a caller can see: events in visible spaces, except on hidden pages."""
+"""Restrict a site's events to the events that a caller can see: events in visible spaces, except on hidden pages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from . import store
 
 
 class EventSight(NamedTuple):
-    """SQL fragments for queries on events ``e``. ``where``: the condition for events that the caller can see, and
-    ``target``: the one for link targets within Octavo, which must come after ``prefix`` and use ``parameters``.
+    """SQL fragments for queries on events ``e``. ``where``: the condition for events that the caller can see.
+    ``target``: the condition for link targets within Octavo. Both must come after ``prefix`` and use ``parameters``.
     ``whole``: whether the caller can see all spaces of the site and all of their pages."""
 
     prefix: str
@@ -27,10 +27,10 @@ class EventSight(NamedTuple):
 
 
 def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
-    """Return the condition for events that the caller can see. If a space of the site or one of its pages is
-    hidden from the caller, events without a space are hidden too, because their URLs and words could be about
-    that space or page. For the same reason, events without a page are hidden in spaces with hidden pages.
-    Organization administrators also see events in deleted spaces."""
+    """Return the condition for events that the caller can see. If a space of the site or one of its pages is hidden
+    from the caller, events without a space are hidden, too, because their URLs and words could be about that space or
+    page. For the same reason, events without a page are hidden in spaces with hidden pages. Organization administrators
+    also see events in deleted spaces."""
     if site.member_role == "admin":
         return EventSight("", "1 = 1", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}

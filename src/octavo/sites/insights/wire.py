@@ -26,8 +26,8 @@ _typed = msgspec.json.Decoder(_Typed)
 
 
 class TrackEvents(Struct):
-    """Batch of events. Each event is decoded separately, because a client that is newer than the server may
-    send types that the server doesn't support yet."""
+    """Batch of events. Each event is decoded separately, because a newer client may send types that the server doesn't
+    support yet."""
 
     events: Annotated[list[Raw], Meta(max_length=100, extra_json_schema=_ANY_EVENT)]
 

@@ -1,6 +1,6 @@
-"""Access to an organization's specifications. Members with a role can see them. Guests can see the parts that
-are rendered in content that they can read, but not the specifications themselves. Site visitors can see a
-specification that a page refers to."""
+"""Access to an organization's specifications. Members with a role can see them. Guests can see parts that are rendered
+in content that they can read, but not the specifications themselves. Site visitors can see a specification that a page
+refers to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SpecsAccess(Struct, frozen=True):
 
 
 def find_specs_access(org: Organization) -> SpecsAccess | None:
-    """Return the caller's access to an organization's specifications, if they can see them."""
+    """Return the caller's access to an organization's specifications, or None if the caller can't see them."""
     return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
 

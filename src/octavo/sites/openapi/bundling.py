@@ -51,7 +51,7 @@ _NAMED = frozenset(
 )
 """Objects whose keys authors choose."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
-"""Keys that contain values of the API, in which ``$ref`` has no special meaning."""
+"""Keys that contain example values, in which ``$ref`` has no special meaning."""
 
 
 def bundle(files: SpecFiles) -> JsonObject:
@@ -64,8 +64,8 @@ def bundle(files: SpecFiles) -> JsonObject:
 
 
 def drop_empty_keys(value: object) -> bool:
-    """Remove keys without a value, such as ``schema:`` in YAML, from a specification in place, and return
-    whether there were any. Keys chosen by authors are kept, and so are null values of the API."""
+    """Remove keys without a value, such as ``schema:`` in YAML, from a specification in place, and return whether there
+    were any. Keys chosen by authors are kept, and so are null values in examples."""
     stack: list[tuple[Any, bool]] = [(value, False)]
     seen: set[int] = set()
     found = False
@@ -120,8 +120,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
 
 
 def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list[str]]:
-    """Return a file with its references to other files changed to full paths, and the files that it refers
-    to."""
+    """Return a file in which references to other files are full paths, and the files that it refers to."""
     named: dict[str, None] = {}
 
     def change(reference: str, way: Way) -> str | None:
@@ -137,13 +136,13 @@ def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list
 
 
 def resolve_path(file: str, place: str) -> str:
-    """Return the path of a file that is called ``place`` in another file."""
+    """Return the full path of a file that another file refers to as ``place``."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
 
 
 def _is_name(way: Way) -> bool:
-    """Return whether a path leads to a schema name in a discriminator's ``mapping`` instead of a reference.
-    In specifications bundled by other tools, mappings often contain file names that no longer exist."""
+    """Return whether a path leads to a schema name, rather than a reference, in a discriminator's ``mapping``. In
+    specifications bundled by other tools, mappings often contain file names that no longer exist."""
     return way[-1] != "$ref"
 
 

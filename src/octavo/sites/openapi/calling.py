@@ -1,7 +1,7 @@
-"""API requests by agents, whose values have the names in an OpenAPI specification. This module does no I/O.
+"""API requests by agents. The values have the names used in an OpenAPI specification. This module does no I/O.
 
-A page has a form that a person fills in; an agent passes JSON values. Both result in the same filled form,
-so that one function decides which requests are allowed."""
+A person fills in a form on a page; an agent passes JSON values. Both result in the same filled-in form, so that one
+function decides which requests are allowed."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class CallValues(Struct, kw_only=True):
 
 
 def fill_form(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
-    """Return the form filled in with these values. ``prepare_request`` then checks that the operation
-    accepts them. Raises BadRequest if a value is invalid."""
+    """Return the form, filled in with these values. ``prepare_request`` then checks that the operation accepts them.
+    Raises BadRequest if a value is invalid."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
     return FilledForm(

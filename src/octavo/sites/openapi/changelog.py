@@ -15,18 +15,18 @@ from .description import Data
 from .words import ReferenceWords, catalogue
 
 _MOST = 300
-"""Maximum number of changes to show per version; any others are only counted."""
+"""Maximum number of changes to show per version. Additional changes are only counted."""
 _LISTED = 10
 """Maximum number of new operations per version to list without expanding."""
 _SHOWN = 40
-"""Maximum number of operations to show per section of a version, each in an expandable row; any others are
+"""Maximum number of operations to show per section of a version, each in an expandable row. Additional operations are
 collapsed."""
 
 
 class Release(Struct, frozen=True):
-    """Version and its changes. ``moment``: the time of the version in milliseconds. ``title``: the version
-    number in the specification. ``since``: the previous version. ``titles``: the titles of operations, by
-    their names in changes. ``pages``: references to the pages of operations that still exist."""
+    """Version and its changes. ``moment``: the time of the version in milliseconds. ``title``: the version number in
+    the specification. ``since``: the previous version. ``titles``: the titles of operations, by their names in changes.
+    ``pages``: references to the pages of existing operations."""
 
     title: str
     moment: int

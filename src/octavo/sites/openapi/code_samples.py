@@ -1,9 +1,8 @@
 """Code samples for a request, in the languages most commonly used to call APIs. This module does no I/O.
 
-Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
-Markdown, and for print, and in the browser (``delivery/reader/static/samples.js``) with the values that a
-reader enters; both produce the same text. Values from a specification occur only inside string literals,
-escaped for the language."""
+Each library has a template in ``code_samples.toml``. This module fills in templates for the initial page, for Markdown,
+and for print. In the browser, ``delivery/reader/static/samples.js`` fills them in with the values that a reader enters.
+Both produce the same text. Values from a specification occur only inside string literals, escaped for the language."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ Part = str | Env | Basic
 
 
 class SampleField(Struct, frozen=True, omit_defaults=True):
-    """Field of a form: its ``value``, or the ``path`` of a file."""
+    """Field of a form with a ``value``, or with the ``path`` of a file."""
 
     name: str
     value: str | None = None
@@ -170,7 +169,7 @@ def _example_body(description: ApiDescription, operation: DescribedOperation) ->
 def count_omitted_characters(
     description: ApiDescription, operation: DescribedOperation, body: SentBody | None
 ) -> int:
-    """Return the number of characters to omit from the example body because it is too long."""
+    """Return the number of characters to omit from an example body that is too long."""
     if body is None or len(body.text) <= _LONGEST:
         return 0
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
@@ -206,8 +205,7 @@ def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
 
 
 def media_text(description: ApiDescription, kind: str, media: Data, value: object) -> str:
-    """Return a value as a request body in the specified media type; empty if it can't be represented in that
-    type."""
+    """Return a value as a request body in the specified media type; empty if the type can't represent the value."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
             return xml_text(description, media.get("schema"), value)
@@ -351,7 +349,7 @@ def templates() -> tuple[SampleTemplate, ...]:
 
 
 def list_templates(call: SampleCall) -> list[SampleTemplate]:
-    """Return the libraries that can express the request."""
+    """Return the libraries that support the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
 

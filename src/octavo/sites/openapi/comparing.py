@@ -1,9 +1,9 @@
 """Compare two OpenAPI specifications, list the changes, and determine whether they break callers. This
 module does no I/O.
 
-The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request
-that was valid can now be rejected, or if a response can lack or contain data in a way that a caller of the
-old specification doesn't expect.
+The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request that was valid
+can now be rejected, or if a response can contain or omit data in a way that callers of the old specification don't
+expect.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ApiChange(Struct, frozen=True):
 
 
 def compare(old: ApiDescription, new: ApiDescription) -> list[ApiChange]:
-    """Return the changes. Breaking changes come first; otherwise, they are in the order of the
+    """Return the changes. Breaking changes come first. Within each group, changes are in the order of the
     specifications."""
     found = list(_Comparing(old, new).run())
     return sorted(found, key=lambda change: not change.breaking)[:MOST]
@@ -150,8 +150,8 @@ class _Comparing:
     def _schemas(
         self, name: str, place: str, old: object, new: object, direction: Direction, depth: int = 0
     ) -> Iterator[ApiChange]:
-        """Yield the changes between two schemas. The schemas can be recursive. Each named schema is
-        compared only once per body, response, and parameter."""
+        """Yield the changes between two schemas, which can be recursive. Each named schema is compared only once per
+        body, response, and parameter."""
         if not depth:
             self._compared.clear()
         named = (ApiDescription.name_of(old), ApiDescription.name_of(new), direction)
@@ -302,8 +302,8 @@ def _types(schema: Data) -> set[str]:
 
 
 def _includes(wide: set[str], narrow: set[str]) -> bool:
-    """Return whether the types in ``wide`` include all values of those in ``narrow``. An empty set includes
-    all values."""
+    """Return whether the types in ``wide`` include all values of the types in ``narrow``. An empty set includes all
+    values."""
     if not wide:
         return True
     return bool(narrow) and all(each in wide or (each == "integer" and "number" in wide) for each in narrow)

@@ -1,9 +1,8 @@
 """Parse, validate, and bundle a specification in a separate process: ``python -m
 octavo.sites.openapi.compiling FOLDER``.
 
-Anyone can provide specifications, which are read by parsers written in C. Therefore, this runs in a sandbox
-(``kit.processes.subprocesses``) that contains only this code. It reads ``source`` and writes
-``result.json``."""
+Anyone can provide specifications, and the parsers are written in C. Therefore, this runs in a sandbox
+(``kit.processes.subprocesses``) that contains only this code. It reads ``source`` and writes ``result.json``."""
 
 from __future__ import annotations
 
@@ -29,9 +28,9 @@ _COMPLAIN_ABOUT = (
 
 
 class Compiled(Struct):
-    """Result of compiling. ``document``: the specification as bundled OpenAPI 3 in JSON. ``files``: the
-    source texts by path, starting with the specification itself. Both are missing if there are ``errors``.
-    ``count``: the total number of errors, if there are more than listed."""
+    """Result of compiling. ``document``: the specification as bundled OpenAPI 3 in JSON. ``files``: the source files by
+    path, starting with the specification itself. Both are missing if there are ``errors``. ``count``: the total number
+    of errors, if not all of them are listed."""
 
     errors: list[Complaint] = []
     document: str = ""
@@ -40,8 +39,7 @@ class Compiled(Struct):
 
 
 def compile_description(data: bytes) -> Compiled:
-    """Compile a specification. Problems with the specification are returned in the result instead of raising
-    errors."""
+    """Compile a specification. Problems with the specification don't raise errors; they are part of the result."""
     try:
         files = read_files(data)
         entry = files.files[files.entry]
@@ -59,8 +57,8 @@ def compile_description(data: bytes) -> Compiled:
 
 
 def _validate(entry: SourceFile, version: Version) -> None:
-    """Validate a specification. Raises SpecError if it is invalid. Two common mistakes whose meaning is
-    clear are accepted: a key without a value, and the type ``null`` before OpenAPI 3.1."""
+    """Validate a specification. Raises SpecError if it is invalid. Two common, unambiguous mistakes are accepted: a key
+    without a value, and the type ``null`` before OpenAPI 3.1."""
     try:
         validate(entry, version)
     except SpecError as error:

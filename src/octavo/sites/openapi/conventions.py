@@ -12,7 +12,7 @@ from msgspec import Struct
 from .description import ApiDescription, Data, DescribedOperation, object_of, text_of
 
 _SHARED = 2
-"""Minimum number of operations that must share an element to make it a convention."""
+"""Minimum number of operations that must share an element for it to be a convention."""
 _LIMIT = re.compile(r"(?i)(?:x-)?(?:app-)?rate-?limit\b.*|retry-after|.*\bquota\b.*")
 _PAGING = re.compile(
     r"(?i)\$?(?:page|per_?page|page_?size|page_?number|page_?token|next_?token|cursor|offset|limit|skip|top|marker"

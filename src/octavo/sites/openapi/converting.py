@@ -1,5 +1,5 @@
-"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that a reference shows. The specification must
-be valid and bundled. This module does no I/O."""
+"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that an API reference shows. The specification must be valid
+and bundled. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Data = dict[str, Any]
 
 
 def from_swagger(old: Data) -> Data:
-    """Return the same specification as OpenAPI 3.0."""
+    """Convert a specification to OpenAPI 3.0."""
     made = _Converter(old).run()
 
     def move(reference: str, way: Way) -> str | None:

@@ -1,4 +1,4 @@
-"""Specification as shown by a reference: operations by tag, with references resolved and internal parts
+"""Specification in the form that an API reference shows: operations by tag, with references resolved and internal parts
 omitted. This module does no I/O."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def list_of(value: object) -> list[Any]:
 
 
 def text_of(value: object) -> str:
-    """Return a string unchanged, a number as a string, and an empty string for anything else."""
+    """Return a string unchanged, a number as a string, and an empty string for any other value."""
     return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
 
@@ -54,9 +54,9 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a
-        summary, it consists of the words of the ID, unless these only repeat the method and path and the
-        description starts with a short sentence."""
+        """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a summary, the
+        title consists of the words in the ID, unless these only repeat the method and path; then it is the first
+        sentence of the description, if that is short."""
         words = _strip_markup(self.summary)
         if self.webhook:
             # Long summaries of similar events nearly always start with the same words.
@@ -94,18 +94,17 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def url_name(self) -> str:
-        """Return the text to use for the last path segment of the page's URL: the title, if it comes from the
-        summary."""
+        """Return the text for the last path segment of the page's URL: the title, if it comes from the summary."""
         return self.title if self.summary else self.path if self.webhook else self.name
 
     @property
     def called(self) -> str:
-        """Return the name shown in lists next to the title."""
+        """Return the name to show next to the title in lists."""
         return f"EVENT {self.path}" if self.webhook else self.name
 
     @property
     def identifiers(self) -> list[str]:
-        """Return the identifiers that developers search for, as written in code."""
+        """Return the identifiers that developers search for, spelled as in code."""
         named = text_of(self.data.get("operationId"))[:200]
         written = (named, self.path, self.path.strip("/"), self.name)
         return list(dict.fromkeys(one for one in written if one))
@@ -137,8 +136,8 @@ _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text if the sentence is short and has no markup. A paragraph without a
-    period also counts as a sentence."""
+    """Return the first sentence of a string if the sentence is short and has no markup. A paragraph without a period
+    also counts as a sentence."""
     paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
     found = _SENTENCE.match(" ".join(paragraph.split()))
     return found[1].strip() if found else ""
@@ -156,8 +155,8 @@ class ApiTag(Struct, frozen=True):
 
 
 class ApiDescription:
-    """OpenAPI specification. ``data``: the compiled specification. Malformed parts that validation doesn't
-    cover are shown as empty."""
+    """OpenAPI specification. ``data``: the compiled specification. Malformed parts that validation doesn't cover are
+    treated as empty."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
@@ -171,7 +170,7 @@ class ApiDescription:
         events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
         self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
         self.by_id: dict[str, DescribedOperation] = {}
-        """Operations by ID; the first one if more than one has the same ID."""
+        """Operations by ID. If several operations have the same ID, the first operation is used."""
         for each in self.operations.values():
             self.by_id.setdefault(text_of(each.data.get("operationId")), each)
         self.by_id.pop("", None)
@@ -193,8 +192,8 @@ class ApiDescription:
         return found
 
     def anchor(self, operation: DescribedOperation) -> str:
-        """Return the anchor of an operation or webhook on a page with others: its ID, unless another one
-        has the same ID; otherwise, its method and path. The anchor can be empty."""
+        """Return the anchor of an operation or webhook on a page with other operations: its ID if it is unique;
+        otherwise, its method and path. The anchor can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
     def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
@@ -208,8 +207,8 @@ class ApiDescription:
     # --- references ---------------------------------------------------------------------------------------
 
     def follow(self, value: object) -> Data:
-        """Return the object that a value is or refers to, or an empty object. Siblings of a reference, such
-        as a description, override the target."""
+        """Return a value if it is an object, the target if it is a reference to an object, or an empty object. Siblings
+        of a reference, such as a description, override the target."""
         beside: Data = {}
         for _ in range(20):
             if not isinstance(value, dict):
@@ -227,8 +226,8 @@ class ApiDescription:
         return {}
 
     def merge(self, value: object) -> Data:
-        """Return a schema merged with its ``allOf``, as readers expect. Each reference is merged once, even
-        if repeated or circular."""
+        """Return a schema merged with its ``allOf``, as readers expect. Each reference is merged only once, even if it
+        is repeated or circular."""
         schema = self.follow(value)
         if not list_of(schema.get("allOf")):
             return schema
@@ -257,8 +256,8 @@ class ApiDescription:
         return {**merged, **({"properties": properties} if properties else {}), "required": required}
 
     def subtypes(self, value: object) -> list[Data]:
-        """Return references to the subtypes of a discriminator if the schema doesn't list them: the subtypes
-        in its mapping, or else the schemas that extend it with ``allOf``."""
+        """Return references to the subtypes of a discriminator if the schema doesn't list them: the subtypes in its
+        mapping or, if there are none, the schemas that extend it with ``allOf``."""
         mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
         targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
         if targets:
@@ -289,8 +288,8 @@ class ApiDescription:
     # --- inputs of an operation --------------------------------------------------------------------------------
 
     def parameters(self, operation: DescribedOperation) -> list[Data]:
-        """Return the parameters of the path and operation, in order; parameters of the operation override
-        those of the path."""
+        """Return the parameters of the path and the operation, in order. Parameters of the operation override the
+        parameters of the path."""
         found: dict[tuple[str, str], Data] = {}
         for value in [*list_of(operation.item.get("parameters")), *list_of(operation.data.get("parameters"))]:
             each = self.follow(value)
@@ -352,7 +351,7 @@ class ApiDescription:
 
     @cached_property
     def _groups(self) -> dict[str, str]:
-        """Return the groups by tag name; a tag belongs to the first group that lists it."""
+        """Return the groups by tag name. A tag belongs to the first group that lists it."""
         found: dict[str, str] = {}
         for group in list_of(self.data.get("x-tagGroups")):
             title = " ".join(text_of(object_of(group).get("name")).split())
@@ -397,7 +396,7 @@ def _name_in(reference: str) -> str:
 
 
 def tags_of(operation: DescribedOperation) -> list[str]:
-    """Return the tag that an operation belongs to: the first one that it lists."""
+    """Return the tag that an operation belongs to: the first tag that it lists."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

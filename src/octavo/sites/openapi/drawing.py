@@ -1,8 +1,8 @@
-"""Render operations, webhooks, and schemas as document blocks, because all document views support these.
-This module does no I/O.
+"""Render operations, webhooks, and schemas as document blocks, which all output formats support. This module does no
+I/O.
 
-On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown,
-search, and print, everything is in sequence, and the text is shorter."""
+On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown, search, and print,
+all content is in sequence, and the text is shorter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FLOWS = 6
 scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations to list on this page, in total and per scope or scheme; any others are only
+"""Maximum number of operations to list on this page, in total and per scope or scheme. Additional operations are only
 counted."""
 _MEANINGS = 12
 """Maximum number of descriptions to list per status on the errors page. ``_BODIES``: the maximum number of
@@ -54,15 +54,15 @@ _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
-"""Maximum number of languages per request on this page: if all are shown, and if they are in tabs."""
+"""Maximum numbers of languages per request on this page: if all are shown, and if they are in tabs."""
 
 
 class ApiReferenceRenderer(OperationRenderer):
     """Renderer of one specification: its operations, its schemas, and the parts that apply to all of them."""
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
-        """Return schemas by name, each under a heading; unknown schemas are omitted. ``title``: the heading
-        that is already shown above."""
+        """Return schemas by name, each under a heading. Unknown schemas are omitted. ``title``: the heading that is
+        already shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -114,8 +114,8 @@ class ApiReferenceRenderer(OperationRenderer):
     def authentication(
         self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords = ENGLISH
     ) -> list[Block]:
-        """Return each scheme with the credentials to send, a request, the OAuth flows and scopes, and the
-        operations that require it, followed by the operations that don't require authentication.
+        """Return each authentication scheme with the credentials to send, an example request, the OAuth flows and
+        scopes, and the operations that require it. The operations that don't require authentication come last.
         ``place_of``: a function that returns a reference to an operation's page."""
         description = self._description
         needing, together, without = self._group_by_scheme()
@@ -261,9 +261,8 @@ class ApiReferenceRenderer(OperationRenderer):
         dict[str, dict[str, None]],
         list[DescribedOperation],
     ]:
-        """Return three results: the operations by scheme and required scope, with an empty scope if they
-        don't require one; for each scheme, the schemes that are used only in combination with it; and the
-        operations without authentication."""
+        """Return three results: the operations by scheme and required scope (empty if no scope is required); for each
+        scheme, the schemes that are used only in combination with it; and the operations without authentication."""
         found: dict[str, dict[str, dict[str, DescribedOperation]]] = {}
         together: dict[str, dict[str, None]] = {}
         without: list[DescribedOperation] = []
@@ -295,7 +294,7 @@ class _OperationLists:
     def show(
         self, title: Nodes, operations: Sequence[DescribedOperation], inside: Sequence[Block] = ()
     ) -> list[Block]:
-        """Return ``title`` with the number of operations, as an expandable section that contains ``inside``
+        """Return an expandable section whose heading is ``title`` with the number of operations. It contains ``inside``
         and the operations."""
         shown = operations[: min(_NEEDING_ONE, self._left)]
         self._left -= len(shown)
@@ -312,7 +311,7 @@ class _OperationLists:
 
 
 def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
-    """Return the sections of a text whose headings match. Headings inside them become paragraphs."""
+    """Return the sections of a string whose headings match. Headings inside them become paragraphs."""
     found: list[Block] = []
     level = 0
     for block in draw_markdown(text, anchored=False):
@@ -340,7 +339,7 @@ def _draw_columns(left: list[Block], right: list[Block]) -> list[Block]:
 
 
 def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """Return a table of names and values. Its empty header row is required by Markdown."""
+    """Return a table of names and values. Markdown requires its empty header row."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -389,8 +388,8 @@ def _scopes(scheme: Data) -> dict[str, str]:
 
 
 def _describe_credential(scheme: Data) -> str:
-    """Return the credential that callers send for a scheme, with a placeholder for the secret; empty if it
-    isn't part of the request."""
+    """Return the credential that callers send for a scheme, with a placeholder for the secret; empty if the request
+    doesn't contain it."""
     kind, way = scheme.get("type"), text_of(scheme.get("scheme"))
     if kind in ("oauth2", "openIdConnect"):
         return "Authorization: Bearer <access_token>"

@@ -13,16 +13,15 @@ Direction = Literal["request", "response"]
 
 _DEPTH = 8
 _LONGEST = 200
-"""Maximum number of characters of a string that is lengthened to satisfy a specification."""
+"""Maximum length in characters to which a string is extended to satisfy a specification."""
 _SAID = ("example", "examples", "default", "const")
 """Keywords of a schema that contain a value."""
 _NAMED = 20
 """Maximum number of examples per media type."""
 _VALUES = 300
-"""Maximum number of values per example; any others are omitted."""
+"""Maximum number of values per example. Additional values are omitted."""
 _KEPT = 64
-"""Maximum number of cached examples for named schemas, such as error bodies, which are the same on all
-pages."""
+"""Maximum number of examples to cache for named schemas, such as error bodies, which are the same on all pages."""
 _kept: WeakKeyDictionary[ApiDescription, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
     "email": "name@example.com",
@@ -66,7 +65,7 @@ _FORMATS = {
 
 
 def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> object:
-    """Return the example of a media type, or one generated from its schema; None if neither is possible.
+    """Return the example of a media type, or an example generated from its schema; None if neither is possible.
     ``name``: the name of the value."""
     if "example" in media:
         return media["example"]
@@ -112,8 +111,8 @@ def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, o
 
 
 def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> object:
-    """Return a value for a parameter: its example, or else a value from its schema. If there is neither,
-    return the parameter's own name if ``named`` is set."""
+    """Return a value for a parameter: its example or, by default, a value generated from its schema. If there is
+    neither, return the parameter's own name if ``named`` is set."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
     if found is None:
@@ -123,9 +122,8 @@ def parameter_example(description: ApiDescription, parameter: Data, *, named: bo
 
 
 class _Maker:
-    """Generator of values from schemas. Responses contain all properties. Requests contain required
-    properties and properties with a value in the specification, or all properties if there are none of
-    these."""
+    """Generator of values from schemas. Responses contain all properties. Requests contain required properties and
+    properties with a value in the specification, or all properties if there are no such properties."""
 
     def __init__(self, description: ApiDescription, direction: Direction) -> None:
         self._description = description
@@ -135,8 +133,8 @@ class _Maker:
         self._within: list[str] = []
 
     def make(self, value: object, depth: int, name: str = "") -> object:
-        """Return a value; None if the schema doesn't determine one or is nested in itself. ``name``: the name
-        of the value."""
+        """Return a value; None if the schema doesn't determine a value or is nested in itself. ``name``: the name of
+        the value."""
         schema_name = self._description.name_of(value)
         if schema_name in self._within:
             return None
@@ -232,8 +230,8 @@ class _Maker:
 
 
 def _make_string(schema: Data, name: str) -> str | None:
-    """Return a string value: the one that its format or name suggests, or else the name itself; None if
-    there is no name."""
+    """Return a string value that fits the format or the name. By default, return the name itself, or None if there is
+    no name."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
         words = (

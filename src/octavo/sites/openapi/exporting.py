@@ -21,13 +21,13 @@ from .reading import plain_value
 
 Form = Literal["yaml", "json", "postman", "http"]
 _LARGE = 2 * 1024 * 1024
-"""Size in bytes above which a specification is exported as JSON even if YAML is requested; JSON is valid
+"""Size in bytes above which a specification is exported as JSON even if YAML is requested, because JSON is valid
 YAML."""
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Dumper that quotes text that YAML 1.2 reads as numbers, because the library supports only the numbers
-    of YAML 1.1."""
+    """Dumper that quotes strings that YAML 1.2 interprets as numbers. The library supports only the number formats of
+    YAML 1.1."""
 
 
 def _represent_text(dumper: Any, text: str) -> object:
@@ -72,8 +72,8 @@ def _in_query(part: Part) -> Part:
 
 
 def _variables(parts: Sequence[Part]) -> str:
-    """Return secrets as variables for Postman and HTTP files, which use the same syntax. A username and a
-    password are written next to each other, because clients encode them."""
+    """Return secrets as variables for Postman and HTTP files, which use the same syntax. A username and a password are
+    written separately, because clients encode them."""
 
     def written(part: Part) -> str:
         if isinstance(part, Basic):
@@ -174,7 +174,7 @@ def _request(operation: DescribedOperation, call: SampleCall) -> JsonObject:
 
 
 def _http(description: ApiDescription) -> Export:
-    """Return the file in the format of the HTTP clients of JetBrains and Visual Studio Code."""
+    """Return a file in the format of the HTTP clients for JetBrains IDEs and Visual Studio Code."""
     written, names = list[str](), dict[str, None]()
     for operation in description.operations.values():
         call = example_call(description, operation)

@@ -109,9 +109,8 @@ def _find(
     above: str,
     name: str,
 ) -> Page | Gone | None:
-    """Find the page or the removed operation. ``root``: the path of the reference's pages. ``begun``: the
-    time when the reference was created; earlier versions stay private, because they were never shown on
-    this site."""
+    """Find the page or the removed operation. ``root``: the path of the reference's pages. ``begun``: the time when the
+    reference was created. Earlier versions stay private, because this site never showed them."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):

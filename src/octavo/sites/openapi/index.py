@@ -23,7 +23,7 @@ _FIELDS = 60_000
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
-"""Maximum number of schemas to index per operation, because each can refer to all others."""
+"""Maximum number of schemas to index per operation, because each schema can refer to all other schemas."""
 _RANKED = 400
 """Maximum number of hits per kind, to leave room for hits of other kinds."""
 _WORD = re.compile(r"[a-z0-9]+")
@@ -83,9 +83,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[IndexHit]:
-        """Yield the best hits of each kind. A hit contains all words, also as parts of longer words. A
-        method at the start limits the search to its operations; a path finds the operations with that path,
-        with or without values in it."""
+        """Yield the best hits of each kind. A hit contains all words, including as parts of longer words. A method at
+        the start limits the search to operations with that method. A path finds the operations with that path, with or
+        without parameter values in it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""
@@ -142,7 +142,7 @@ def _operation(operation: DescribedOperation) -> _Entry:
 
 
 def _measure_distance(operation: DescribedOperation | None, steps: list[str]) -> int | None:
-    """Return the distance of an operation's path from the requested one; None if they don't match."""
+    """Return the distance between an operation's path and the requested path; None if they don't match."""
     if operation is None or operation.webhook:
         return None
     own = operation.path.lower().strip("/").split("/")
@@ -189,7 +189,7 @@ def _fields_of_model(description: ApiDescription, name: str, schema: object) -> 
 def _list_fields(
     description: ApiDescription, value: object, *, apart: bool = False
 ) -> Iterator[tuple[str, object]]:
-    """Yield the fields in a schema by path, outer levels first. ``apart``: whether to omit the content of
+    """Yield the fields in a schema with their paths, outer levels first. ``apart``: whether to omit the content of
     named schemas."""
     waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])
     left = _OF_ONE

@@ -1,5 +1,4 @@
-"""Specifications in a space's files. A job reads them when a revision adds one, and stores the result by file
-hash.
+"""Specifications in a space's files. When a revision adds a file, a job reads it, and stores the result by file hash.
 
 A page can therefore show an operation from a file in its space, in any revision or change request."""
 
@@ -47,7 +46,7 @@ class LocalSource(Struct, frozen=True):
 
 
 def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | None:
-    """Return the result for a file; None if the file was never in the space or its name can't be that of a
+    """Return the result for a file; None if the file was never in the space or if its name isn't a possible name of a
     specification."""
     row = tx.one(
         "SELECT state, complaint FROM openapi_sources WHERE space_id = :space AND content = :content",
@@ -119,8 +118,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def copy_sources(tx: Transaction, copy: Copy) -> None:
-    """Copy a space's results to its duplicate; for a large space, a job recomputes them along with all other
-    derived data."""
+    """Copy a space's results to its duplicate. For a large space, a job recomputes them along with all other derived
+    data."""
     if copy.written:
         return
     tx.run(

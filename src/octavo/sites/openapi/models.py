@@ -37,14 +37,13 @@ _END = re.compile(r"(?<=[.!?])\s")
 
 
 class ApiModel(Struct, frozen=True):
-    """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first
-    sentence of its description. ``fields``: the names of its fields, including those from ``allOf``.
-    ``uses``: the operations that accept or return it directly."""
+    """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first sentence
+    of its description. ``fields``: the names of its fields, including fields from ``allOf``. ``uses``: the operations
+    that accept or return it directly."""
 
     name: str
     letter: str
-    """Letter to sort the model under: the first letter of its name, after any namespace that all names
-    share."""
+    """Letter to sort the model under: the first letter of its name, after the namespace if all names share one."""
     kind: str
     about: str
     fields: tuple[str, ...]
@@ -85,8 +84,8 @@ def list_models(description: ApiDescription) -> list[ApiModel]:
 
 
 def split_models(models: Sequence[ApiModel]) -> list[ModelPage]:
-    """Split models by letter into as few pages as the maximum number of rows allows; additional pages for a
-    letter are titled ``S2`` and so on."""
+    """Split models by letter into as few pages as the maximum number of rows allows. Additional pages for a letter are
+    titled ``S2``, ``S3``, and so on."""
     pieces: list[dict[str, list[ApiModel]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):
         listed = [*group]
@@ -150,8 +149,8 @@ def draw_models(
     place_of: Callable[[str], Data],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return a page of models: links to all ``letters``, if there is more than one, and a table for each
-    letter on this page. ``place_of``: a function that returns a reference to a model's page by name."""
+    """Return a page of models: links to all ``letters``, if there are several, and a table for each letter on this
+    page. ``place_of``: a function that returns a reference to a model's page by name."""
     blocks: list[Block] = []
     if len(letters) > 1:
         links: list[Text | Inline] = []
@@ -184,8 +183,8 @@ def count_cell(number: int) -> list[Text | Inline]:
 def draw_rows(
     columns: Mapping[str, str], counts: Container[str], rows: Iterable[Sequence[list[Text | Inline]]]
 ) -> Block:
-    """Return a table. ``columns``: the column titles by column name; the reader recognizes the table by these
-    names. ``counts``: the columns that contain numbers. ``rows``: the content of each column."""
+    """Return a table. ``columns``: the column titles by column name. The reader recognizes the table by these names.
+    ``counts``: the columns that contain numbers. ``rows``: the content of each column."""
     definition: Data = {
         column: {"id": column, "title": title, "type": "text"}
         | ({"textAlignment": "right"} if column in counts else {})
@@ -245,7 +244,7 @@ def draw_model(
     used: list[Block],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return the page of a model: its content, with an example and its uses next to it."""
+    """Return the page of a model: its content, with an example and the model's uses next to it."""
     value = media_example(description, {"schema": description.schemas[name]}, "response")
     text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
     beyond = len(text) - _EXAMPLE
@@ -263,9 +262,9 @@ def draw_model(
 def index_models(
     models: Sequence[ApiModel], href: Callable[[str], str]
 ) -> list[tuple[str, str, str, str, int, str, list[str]]]:
-    """Return the data for a script's filter. Each model has its name, its URL relative to ``href``, its type,
-    its description, its number of uses, the ways that it is used (``s`` for sent, ``a`` for returned, ``e``
-    for events), and its fields."""
+    """Return the data for a script's filter. Each model has its name, its URL relative to ``href``, its type, its
+    description, its number of uses, its kinds of use (``s`` for sent, ``a`` for returned, ``e`` for events), and its
+    fields."""
     left = _NAMED
     rows = []
     for model in models:

@@ -46,8 +46,8 @@ from .trying import can_try, list_origins
 from .validating import METHODS
 
 MANY = 12
-"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without
-the content and samples of errors, because these are nearly always the same."""
+"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without the content
+and samples of errors, which are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
 """Maximum number of media types per body or response to show examples for."""
@@ -70,9 +70,9 @@ class OperationRenderer(SchemaRenderer):
         further: bool = False,
         headless: bool = False,
     ) -> list[Block]:
-        """Return an operation or webhook with everything that a caller needs. ``title``: the heading that
-        is already shown above. ``further``: whether there is another operation above it, so that this one
-        becomes an expandable line. ``headless``: whether its page shows its title and description instead."""
+        """Return an operation or webhook with all details that a caller needs. ``title``: the heading that is already
+        shown above. ``further``: whether there is another operation above this operation, which therefore becomes an
+        expandable line. ``headless``: whether the page shows the title and description of the operation instead."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -159,8 +159,8 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each authentication method, with all schemes that it combines. Schemes are
-        described on the authentication page, unless there is only one."""
+        """Return a line for each authentication method, with all schemes that it combines. Schemes are described on the
+        authentication page, unless there is only one scheme."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
             nodes: Nodes = [] if way else [self._label("no_authentication")]
@@ -232,17 +232,17 @@ class OperationRenderer(SchemaRenderer):
         return [head, *markdown_of(body.get("description")), *inside]
 
     def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
-        """Return the schemas of media types. Types with the same schema share one. ``named``: whether to
-        omit the content of a schema that has its own heading. ``waits``: whether even the first level can
-        be loaded later."""
-        told: list[tuple[str, Any]] = []
+        """Return the schemas of media types. A schema that several types have in common is included once. ``named``:
+        whether to omit the content of a schema that has its own heading. ``waits``: whether even the first level can be
+        loaded later."""
+        typed_schemas: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
-            if schema is not None and not any(schema == known for _, known in told):
-                told.append((kind, schema))
+            if schema is not None and not any(schema == known for _, known in typed_schemas):
+                typed_schemas.append((kind, schema))
         blocks: list[Block] = []
-        for kind, schema in told:
-            if len(told) > 1:
+        for kind, schema in typed_schemas:
+            if len(typed_schemas) > 1:
                 blocks.append(draw_paragraph(draw_text(kind, "code")))
             if named and self._links(schema) is not None:
                 blocks.append(draw_paragraph(*self._type(schema)))
@@ -395,7 +395,7 @@ class OperationRenderer(SchemaRenderer):
         return blocks
 
     def _sample(self, operation: DescribedOperation) -> list[Block]:
-        """Return the code samples of the request: the first sample, and the source of the others."""
+        """Return the code samples of the request: the first sample, and the data for generating the other samples."""
         given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
         own = read_own_samples(operation.data)
         if given is False:
@@ -439,7 +439,8 @@ class OperationRenderer(SchemaRenderer):
         return [Block("openapi-sample", data, [draw_long_code(source, syntax)])]
 
     def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
-        """Return examples of all media types except one, each under its type if there is more than one."""
+        """Return examples of all media types except one. If there are several, each example is preceded by its media
+        type."""
         blocks: list[Block] = []
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title
@@ -447,7 +448,7 @@ class OperationRenderer(SchemaRenderer):
         return [*blocks, *self._omission_line(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: object, title: str) -> list[Block]:
-        """Return the example for a media type; on pages for people, return all named examples."""
+        """Return the example for a media type. On pages for people, return all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0

@@ -15,7 +15,7 @@ from .words import ENGLISH, ReferenceWords
 _OPEN = 80
 """Maximum number of tags to show without expanding, which limits the height of the page."""
 _MOST = 1_000
-"""Maximum number of tags to list; any others are only counted."""
+"""Maximum number of tags to list. Additional tags are only counted."""
 _ABOUT = 140
 """Maximum number of characters in a tag's description."""
 

@@ -64,12 +64,12 @@ BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
 """Estimated memory of a specification, as a multiple of the size of its text."""
 _TOGETHER = 50
-"""Maximum number of operations on a tag's page; if there are more, each has its own page. For schemas, the
-maximum is ``MANY``."""
+"""Maximum number of operations on a tag's page. If there are more, each has its own page. For schemas, the maximum is
+``MANY``."""
 _ROWS_OPEN = 180
 """Number of operations that a tag's page lists without expanding."""
 _PAGES = 4_000
-"""Maximum number of pages per specification; if there are more, its schemas share one page."""
+"""Maximum number of pages per specification. If there were more, the schemas would share one page."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
 """Maximum number and total size in bytes of the versions that the changelog page covers."""
@@ -77,8 +77,8 @@ _OVERVIEW = "info"
 """Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout for pages that use the space that is normally reserved for the outline, such as lists of rows with
-letters above them."""
+"""Layout for pages without an outline, such as lists of rows with letters above them. They use the room of the
+outline."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
@@ -122,8 +122,8 @@ def compare_versions(
 
 
 def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> Any:
-    """Return the specification with its newest version. Visitors can see published specifications; other
-    actors can see the specifications that they have access to."""
+    """Return the specification with its newest version. Visitors can see published specifications; other actors can see
+    specifications that they have access to."""
     name = ref.get("spec")
     spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
     if spec is None:
@@ -194,8 +194,8 @@ class _Pages:
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
-        """Return properties for the document of a page whose operations or schemas have their own pages;
-        the IDs of these pages use the same seed as the ID of this page."""
+        """Return properties for the document of a page whose operations or schemas have their own pages. The IDs of
+        those pages use the same seed as the ID of this page."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
@@ -329,8 +329,8 @@ def _revision(tx: Transaction, asked: ComputeInput) -> Computed:
     items = []
     if props.get("changes"):
         grouping = "by-operation" if by_operation else ""
-        told = {"doc": "changes", "operations": grouping, "seed": asked.seed}
-        pages.add_labeled("changes", props=told, layout=_ROWS)
+        props = {"doc": "changes", "operations": grouping, "seed": asked.seed}
+        pages.add_labeled("changes", props=props, layout=_ROWS)
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -433,7 +433,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
 def _rows(
     tx: Transaction, asked: ComputeInput, listed: Iterator[tuple[str, str, str]], count: int
 ) -> list[Block]:
-    """Return links to the pages of operations; if there are very many, the last ones are collapsed."""
+    """Return links to the pages of operations. If there are very many, the last links are collapsed."""
     first, more = draw_page_links(islice(listed, _ROWS_OPEN)), draw_page_links(listed)
     if not more:
         return first
@@ -489,8 +489,8 @@ def conventions_of(description: ApiDescription) -> Conventions:
 def _releases(
     tx: Transaction, newest: store.VersionRow, there: ComputeInput, grouping: str
 ) -> Iterator[Release]:
-    """Yield this version and earlier ones with their changes, as many as can be read in reasonable time.
-    ``grouping``: how operations are grouped into pages. Links point to the pages of the newest version."""
+    """Yield this version and earlier versions with their changes, as many as can be read in reasonable time.
+    ``grouping``: the groups of operations that form pages. Links point to the pages of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
@@ -538,7 +538,7 @@ def group_of(page: Page) -> str:
 
 
 class Listed(Struct, frozen=True):
-    """Operation on a computed page: as the entire page, or at an ``anchor`` on it."""
+    """Operation on a computed page: it is either the entire page, or at an ``anchor`` on the page."""
 
     method: str
     path: str

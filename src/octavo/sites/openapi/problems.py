@@ -31,8 +31,8 @@ class Complaint(Struct, frozen=True, omit_defaults=True):
 
 
 class SpecError(Exception):
-    """Raised if a specification is unusable. ``complaints``: the first problems found. ``count``: the total
-    number of problems found."""
+    """Raised if a specification is unusable. ``complaints``: the first problems found. ``count``: the total number of
+    problems."""
 
     def __init__(self, complaints: Iterable[Complaint], count: int | None = None) -> None:
         found = list(complaints)

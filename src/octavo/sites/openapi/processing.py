@@ -1,6 +1,7 @@
-"""Job that processes a specification: fetch it, compile it in a separate process, and store a new version.
+"""Job that processes a specification: it fetches the source, compiles it in a separate process, and stores a new
+version.
 
-Failures are shown on the specification, and the last valid version is kept."""
+A failure is shown with the specification, and the last valid version is kept."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ class _CannotFetch(Exception):
     seconds=2 * BOUNDS.longest,
 )
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
-    """Process a specification, unless there is a newer request to do so."""
+    """Process a specification, unless a newer request exists."""
     with context.db.write() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         if spec is None or spec.generation != generation or spec.state == "complete":
@@ -113,7 +114,7 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
 
 
 def _safe_header(value: str | None) -> str | None:
-    """Return a header value that can be sent back."""
+    """Return a header value that is safe to send back."""
     return value if value and len(value) <= 500 and value.isascii() and value.isprintable() else None
 
 
@@ -167,8 +168,8 @@ def _finish(
     *,
     count: int = 0,
 ) -> None:
-    """Store the result of processing. ``count``: the total number of problems, if ``complaints`` contains
-    only the first ones."""
+    """Store the result of processing. ``count``: the total number of problems, if ``complaints`` contains only the
+    first problems."""
     with context.db.write() as tx:
         if _is_newest(tx, spec):
             _complete(tx, spec, code, complaints, read, count)
@@ -209,7 +210,7 @@ def _complete(
 
 @jobs.job("checkSpecs", bound="a batch of specifications")
 def check_specs(context: Context) -> None:
-    """Process specifications that are due, and those whose processing never finished."""
+    """Process specifications that are due, and specifications whose processing never finished."""
     with context.db.write() as tx:
         for spec in store.list_due(tx, now(), _BATCH):
             process_again(tx, spec.id)

@@ -27,13 +27,13 @@ SLUG = pattern(
 PATIENCE = 60 * 60_000
 """Milliseconds after which unfinished processing restarts."""
 FIRST_SLUG = "api"
-"""Slug of the specification that a new organization has."""
+"""Slug of the specification that each new organization gets."""
 MAX_SPECS = 1_000
 """Maximum number of specifications per organization."""
 
 
 class GivenSource(NamedTuple):
-    """Source of a specification: exactly one of a URL and a text."""
+    """Source of a specification: either a URL or text."""
 
     url: str | None
     text: str | None
@@ -109,7 +109,7 @@ def put(
 
 
 def put_first(tx: Transaction, actor: Actor, organization_id: str, url: str) -> None:
-    """Create the specification that each new organization has."""
+    """Create the specification that each new organization gets."""
     put(tx, actor, organization_id, FIRST_SLUG, GivenSource(url, None))
 
 
@@ -120,7 +120,7 @@ def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def process_again(tx: Transaction, spec_id: str) -> None:
-    """Process a specification again; processing already in progress is discarded."""
+    """Process a specification again. Processing that is already in progress is discarded."""
     spec = store.find_spec_by_id(tx, spec_id)
     assert spec is not None
     generation = spec.generation + 1

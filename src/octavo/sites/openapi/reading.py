@@ -1,8 +1,8 @@
 """Read the files of a specification from untrusted data: JSON or YAML, alone or in a ZIP archive.
 
-The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are text,
-``0x1F`` and ``1e-7`` are numbers). Aliases are expanded, and the expanded values are counted, so that a small
-text can't expand to a huge value.
+The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are strings, ``0x1F`` and
+``1e-7`` are numbers). Aliases are expanded, and the expanded values count, so that a small file can't expand to a huge
+value.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
 class SourceFile(Struct):
-    """File with its text and its value. ``line(way)``: returns the line of a location in the text."""
+    """File with its text and its value. ``line(way)`` returns the line of a location in the text."""
 
     text: str
     value: Any
@@ -60,8 +60,8 @@ class SourceFile(Struct):
 
 
 class SpecFiles(Struct):
-    """All files by path. ``entry``: the path of the specification; the other files are those that it refers
-    to."""
+    """All files by path. ``entry``: the path of the specification. The other files are the files that the specification
+    refers to."""
 
     entry: str
     files: dict[str, SourceFile]
@@ -166,7 +166,7 @@ def _read_yaml(text: str, name: str) -> SourceFile:
 
 
 class _Plain:
-    """Plain values of composed nodes."""
+    """Converter of composed nodes to plain values."""
 
     def __init__(self, name: str) -> None:
         self._name = name

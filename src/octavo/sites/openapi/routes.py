@@ -19,8 +19,7 @@ _SPECS = "/orgs/{organizationId}/openapi"
 _SPEC = _SPECS + "/{specSlug}"
 _VERSIONS = _SPEC + "/versions"
 _TEXT_LIMIT = 32 * 1024 * 1024
-"""Maximum size in bytes of a request body that contains a text, because the text can be twice as long in
-JSON."""
+"""Maximum size in bytes of a request body with the text of a specification. The text can be twice as long in JSON."""
 
 
 @operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, errors=(404,))
@@ -35,7 +34,7 @@ def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire
     "createOpenAPISpec", "POST", _SPECS, needs=Can.EDIT, status=201, errors=(400, 404), body_limit=_TEXT_LIMIT
 )
 def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.Spec:
-    """Create an API specification from a URL or a text. A job processes it."""
+    """Create an API specification from a URL or from text. A job processes the specification."""
     with call.db.write() as tx:
         row = publishing.create(
             tx, specs.actor, specs.organization_id, body.slug, wire.source_of(body.source)
@@ -72,8 +71,8 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 
 @operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
-    """Update the visibility of an API specification: it is visible either to members or to everyone with
-    its public link."""
+    """Update the visibility of an API specification. It is visible either to members or to everyone with its public
+    link."""
     with call.db.write() as tx:
         row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
@@ -139,8 +138,8 @@ def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
     errors=(404,),
 )
 def get_latest_raw(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.RawContent:
-    """Get the text of the newest valid version of an API specification, as it was submitted or fetched. For
-    an archive, returns the text of the file that contains the specification."""
+    """Get the original text of the newest valid version of an API specification. For an archive, returns the text of
+    the file that contains the specification."""
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
         path, body = store.list_files(tx, row.id)[0]
@@ -176,7 +175,7 @@ def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
 def compare_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, version_id: str, query: wire.CompareQuery
 ) -> wire.SpecChanges:
-    """Compare a version of an API specification with another one. Breaking changes are listed first."""
+    """Compare a version of an API specification with another version. Breaking changes are listed first."""
     with call.db.read() as tx:
         version = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
         since = next(iter(store.list_versions_before(tx, version, 1)), None)
@@ -189,8 +188,8 @@ def compare_versions(
     "getPublishedOpenAPISpec", "GET", "/openapi/{specId}", needs=PUBLIC, errors=(404,), returns=dict[str, Any]
 )
 def get_published_spec(call: Call, spec_id: str) -> Reply:
-    """Get the newest valid version of a public API specification as OpenAPI 3 in JSON. Everyone who has the
-    link can access it."""
+    """Get the newest valid version of a public API specification as OpenAPI 3 in JSON. Everyone with the link can
+    access it."""
     with call.db.read() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         row = store.find_version(tx, spec.id, spec.version_id or "") if spec is not None else None

@@ -20,21 +20,21 @@ from .description import ApiDescription, Data, list_of, object_of, text_of
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Maximum number of properties to render per operation or schema; the second number is for pages with many
-operations. Any others are only counted."""
+"""Maximum number of properties to render per operation or schema. The second number is for pages with many operations.
+Additional properties are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
-"""Number of fields to render for the operations on one page, outer levels first. Beyond this number, nested
-content is omitted unless all fields are requested. Fields at the first level are always rendered."""
+"""Number of fields to render for the operations on one page, outer levels first. Beyond this number, nested content is
+omitted, unless the visitor requests all fields. Fields at the first level are always rendered."""
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
-"""Maximum number of characters in an example; the second number is for pages with many operations."""
+"""Maximum number of characters in an example. The second number is for pages with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
 """Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum number of characters in a field's anchor. More deeply nested fields have none."""
+"""Maximum number of characters in a field's anchor. Fields whose anchor would be longer don't have an anchor."""
 _UNFOLDED = 5
 """Maximum number of nested fields to show without expanding."""
 _VALUES = 200
@@ -66,12 +66,12 @@ _KEYWORDS = (
     "contentMediaType",
     "contentEncoding",
 )
-"""Keywords shown under their own names, because few specifications use them, and readers of those
-specifications know them."""
+"""Keywords to show under their own names, because few specifications use them, and readers of those specifications know
+them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
-"""Keywords that constrain a schema's values; a schema without any of them allows all values."""
+"""Keywords that constrain a schema's values. A schema without any of these keywords allows all values."""
 _INNER = (
     "contains",
     "propertyNames",
@@ -83,7 +83,7 @@ _INNER = (
     "unevaluatedItems",
     "contentSchema",
 )
-"""Keywords that contain one schema, which is shown under the keyword."""
+"""Keywords with a single schema, which is shown under the keyword."""
 _HOLDING = (
     "properties",
     "additionalProperties",
@@ -97,7 +97,7 @@ _HOLDING = (
 )
 """Keywords of a schema that contain other schemas."""
 _PROMISED = 20
-"""Maximum number of schemas to examine in order to determine whether the variants of a field have content."""
+"""Maximum number of schemas to examine to determine whether the variants of a field have content."""
 _LINKED_WITHIN = 3
 """Maximum number of levels of lists and variants for a type to be shown as links."""
 _FEW_KINDS = 4
@@ -106,13 +106,12 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaRenderer:
-    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
-    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own
-    page under ``schemas_at``, and whose content is shown only there. ``spec``: the page's name for the
-    specification, used when trying out an operation. ``together``: the number of operations that share a
-    page for people. ``brief``: whether the page also has other content, so that only required parts of a
-    request are expanded. ``whole``: whether to render all nested fields, regardless of their number;
-    otherwise, some are replaced by a link to the page with all of them."""
+    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each operation
+    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own page under
+    ``schemas_at``. Their content is shown only in that location. ``spec``: the page's name for the specification, used
+    when trying out an operation. ``together``: the number of operations on a page for people. ``brief``: whether the
+    page also has other content, so that only required parts of a request are expanded. ``whole``: whether to render all
+    nested fields, regardless of their number; otherwise, some are replaced with a link to the page with all fields."""
 
     def __init__(
         self,
@@ -142,18 +141,18 @@ class SchemaRenderer:
         self._schemes: set[str] = set()
         """Authentication methods that are already described on the page."""
         self._left_out = ""
-        """Keyword that marks the properties currently being omitted."""
+        """Keyword for the properties that are currently omitted, such as read-only properties."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """IDs of expandable sections on the page, by the reference to the schema that they show completely
-        and by the omitted parts."""
+        """IDs of expandable sections on the page that show a schema completely, by the reference to the schema and by
+        the omitted parts."""
         self._filled_at: dict[tuple[str, str], str] = {}
         """IDs of expandable sections that are shown only if all fields are requested, by the reference to
         their schema."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
-        """Number of fields to render before postponing nested content; None if nothing is postponed."""
+        """Number of fields to render before postponing nested content; None to render all content."""
         self._waiting: list[_Postponed] = []
         self._waited = 0
         self._looked = 0
@@ -161,15 +160,15 @@ class SchemaRenderer:
         """Whether each schema allows only null, by the reference to it."""
         self._fills = False
         self._at: list[str] = []
-        """Names of the part being rendered, from the outside in: `body`, `output`, `title`."""
+        """Names of the current part, from the outside in, such as `body`, `output`, and `title`."""
         self._named: set[str] = set()
-        """Fields on the page that have an anchor. On a page with many operations, there would be too many
-        anchors, so no field has one."""
+        """Fields on the page that have an anchor. On a page with many operations, fields don't have anchors, because
+        there would be too many anchors."""
         self._received = False
-        """Whether the reader receives the part being rendered, like a webhook, instead of sending it."""
+        """Whether the caller receives the current part, as with a webhook, instead of sending it."""
         self._left = self._most
         self._cut = 0
-        """Number of items that were omitted because of a lack of space."""
+        """Number of items that were omitted because there wasn't enough room."""
 
     def _label(self, word: str, *marks: str, name: str = "") -> Text | Inline:
         """Return a label (``BlockLabels``) in the language of the site. ``name``: a value for its
@@ -181,14 +180,14 @@ class SchemaRenderer:
 
     @contextmanager
     def _within(self, *names: str) -> Iterator[None]:
-        """Add these names to the path of the current part while the block renders its content."""
+        """Add these names to the path of the current part during the ``with`` block."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
 
     def _part_heading(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
-        """Return the heading of a part of an operation. ``inner``: whether it is a part of one of the
-        operation's responses."""
+        """Return the heading of a part of an operation. ``inner``: whether the part belongs to one of the operation's
+        responses."""
         if not self._folded:
             return draw_paragraph(self._label(word, "bold"), *beside)
         named = {} if inner else {"part": word, **self._anchor_data(word)}
@@ -199,8 +198,8 @@ class SchemaRenderer:
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:
-        """Reserve room for up to ``count`` properties or variants, each of which can contain more. Return the
-        number that can still be rendered."""
+        """Reserve room for up to ``count`` properties or variants, which can have nested content. Return the number
+        that can still be rendered."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
@@ -224,8 +223,8 @@ class SchemaRenderer:
         return [draw_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to all its parts; None if a part has no link. Because this is
-        called at each level, it looks ahead only a few levels."""
+        """Return a schema's type as links to all of its parts; None if a part has no link. This looks ahead only a few
+        levels, because it is called at each level."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -257,8 +256,8 @@ class SchemaRenderer:
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
     def _fold(self, title: Nodes, value: object, inside: list[Block], *, whole: bool) -> Block:
-        """Return an expandable section with the content of a schema. On a page with many operations, most
-        schemas are repeated, so once a schema has been shown completely, link to it."""
+        """Return an expandable section with the content of a schema. On a page with many operations, most schemas are
+        repeated. If a schema has already been shown completely, link to it."""
         shown = _count(inside)
         folded = draw_expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
@@ -269,8 +268,9 @@ class SchemaRenderer:
     def _postpone(
         self, name: str, value: object, above: tuple[str, ...], *, late: bool = False
     ) -> Block | None:
-        """Return a placeholder for the nested content of a field, to be rendered after all outer levels; None to render
-        it immediately because it is short. ``late``: whether to postpone only if enough has been rendered."""
+        """Return a placeholder for the nested content of a field, which is rendered after all outer levels; None to
+        render the content immediately because it is short. ``late``: whether to postpone the content only if enough
+        fields have been rendered."""
         if self._soon is None or (late and self._soon > 0):
             return None
         title = self._predict_title(name, value, above)
@@ -295,8 +295,8 @@ class SchemaRenderer:
         self._fold_ids.add(id)
 
     def _predict_title(self, name: str, value: object, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
-        """Return the future title of a schema's expandable section, without rendering its content; None if
-        the content is a single line."""
+        """Return the title that a schema's expandable section will have, without rendering its content; None if the
+        content is a single line."""
         if self._is_line(value, above, deep):
             return None
         schema = self._description.merge(value)
@@ -314,8 +314,8 @@ class SchemaRenderer:
         return self._predict_title(name, schema["items"], above, deep + 1) if "items" in schema else None
 
     def _has_nested(self, value: object, above: tuple[str, ...], deep: int) -> bool:
-        """Return whether a schema has content to collapse, without examining all of it; True if that takes
-        too long."""
+        """Return whether a schema has content to collapse, without examining all of it. If the answer would take too
+        long, return True."""
         self._looked += 1
         if self._looked > _PROMISED:
             return True
@@ -359,8 +359,8 @@ class SchemaRenderer:
         return count, bool(object_of(schema.get("additionalProperties")))
 
     def _draw_postponed(self) -> None:
-        """Render postponed content, outer levels first, until there is enough; render all of it if all fields
-        are requested."""
+        """Render postponed content, outer levels first, until there are enough fields. If all fields are requested,
+        render all of it."""
         before, done = self._at, 0
         while done < len(self._waiting) and self._soon is not None and self._soon > 0:
             self._draw_one_postponed(self._waiting[done])
@@ -387,7 +387,7 @@ class SchemaRenderer:
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """Return the number of fields inside if there is nothing else; otherwise, return the field's name."""
+        """Return the number of fields inside if there is no other content; otherwise, return the field's name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._label("fields", name=str(count))]
@@ -423,7 +423,7 @@ class SchemaRenderer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: Sequence[object]) -> list[str]:
-        """Summarize the variants. Return an empty text if the summary is too long."""
+        """Summarize the variants. Return an empty string if the summary is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -499,8 +499,7 @@ class SchemaRenderer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line that states how many items are omitted and where to find them; empty if there are
-        none."""
+        """Return a line with the number of omitted items and their location; empty if no items are omitted."""
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
@@ -565,8 +564,7 @@ class SchemaRenderer:
         return blocks
 
     def _less_common(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
-        """Return the schemas in less common keywords, each labeled with what it applies to: a pattern, an
-        index, or the keyword."""
+        """Return the schemas in less common keywords. The label of each is a pattern, an index, or the keyword."""
         inner = [
             *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
             *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
@@ -602,7 +600,7 @@ class SchemaRenderer:
     ) -> list[Block]:
         """Return the variants. ``discriminator``: the field that distinguishes them, with its values."""
         made = []
-        told = text_of(discriminator.get("propertyName"))
+        property_name = text_of(discriminator.get("propertyName"))
         labels: dict[str, str] = {}
         for value, where in object_of(discriminator.get("mapping")).items():
             target = self._description.name_of({"$ref": where}) or text_of(where)
@@ -640,8 +638,8 @@ class SchemaRenderer:
         )
         tabs.data["shapes"] = True
         said = (
-            [draw_text(" "), self._label("told_apart"), draw_text(" "), draw_text(told, "code")]
-            if told
+            [draw_text(" "), self._label("told_apart"), draw_text(" "), draw_text(property_name, "code")]
+            if property_name
             else []
         )
         return [draw_paragraph(self._label("shapes", name=str(len(variants))), *said), tabs, *more]
@@ -735,8 +733,8 @@ class SchemaRenderer:
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _fold_optional(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
-        """Render fields like ``_fields``, with optional ones collapsed. A single optional field is shown,
-        because an expandable section would take up as much space."""
+        """Render fields like ``_fields``, but collapse optional fields. A single optional field is shown, because an
+        expandable section would take up as much room."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
         if not self._brief or len(optional) < 2:
             return self._fields(fields)
@@ -764,7 +762,7 @@ def _on_one_line(value: object) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """Return the number of fields if there is nothing else except text about them; otherwise, 0."""
+    """Return the number of fields if the content consists only of fields and text about them; otherwise, 0."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0

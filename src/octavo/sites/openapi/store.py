@@ -25,9 +25,9 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 
 class SpecRow(Struct, frozen=True):
-    """API specification of an organization. ``pending``: the hash of a text to process. ``generation``: the
-    number of the newest request to process it. ``errors``: the first problems found when it was last
-    processed, as JSON. ``error_count``: the total number of problems. Times are in milliseconds."""
+    """API specification of an organization. ``pending``: the hash of the text to process. ``generation``: the number of
+    the newest request to process the specification. ``errors``: the first problems found during the last processing, as
+    JSON. ``error_count``: the total number of problems. Times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -137,12 +137,12 @@ def delete_spec(tx: Transaction, spec_id: str) -> None:
 
 
 def release_pending(tx: Transaction, spec_id: str) -> None:
-    """Release a pending text, so that it can be replaced or dropped."""
+    """Release the pending text, so that it can be replaced or dropped."""
     release(tx, "text", "SELECT pending AS hash FROM openapi_specs WHERE id = :id", id=spec_id)
 
 
 def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
-    """Return the specifications that are due for processing by a time, most overdue first."""
+    """Return the specifications that are due for processing before a given time, most overdue first."""
     rows = tx.all(
         f"""SELECT {_SPEC} FROM openapi_specs WHERE check_at IS NOT NULL AND check_at <= :now
             ORDER BY check_at LIMIT :limit""",
@@ -153,7 +153,7 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
 
 
 def count_outdated(tx: Transaction, since: int) -> Remainder:
-    """Count the specifications that haven't been reread since a migration requested it."""
+    """Count the specifications that a migration marked for processing and that haven't been processed since then."""
     return Remainder(
         tx.value(
             """SELECT count(*) FROM openapi_specs
@@ -176,7 +176,7 @@ def find_version(tx: Transaction, spec_id: str, version_id: str) -> VersionRow |
 
 
 def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> list[VersionRow]:
-    """Return the versions before this one, newest first."""
+    """Return the versions before this version, newest first."""
     rows = tx.all(
         f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :number
             ORDER BY number DESC LIMIT :limit""",
@@ -234,7 +234,7 @@ def insert_version(
 
 
 def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
-    """Delete all versions except the newest ones."""
+    """Delete all versions except the newest versions."""
     rows = tx.all(
         "SELECT number FROM openapi_versions WHERE spec_id = :spec ORDER BY number DESC LIMIT :limit",
         spec=spec_id,

@@ -10,9 +10,9 @@ from .description import Data, text_of
 
 
 class Style(NamedTuple):
-    """Serialization style. ``style``: the name of the style; empty if the value is sent unchanged.
-    ``is_joined``: whether the location can contain lists and objects, so that each part is encoded
-    separately before separators are inserted."""
+    """Serialization style. ``style``: the name of the style; empty if the value is sent unchanged. ``is_joined``:
+    whether the location can contain lists and objects, in which case each part is encoded separately before separators
+    are inserted."""
 
     style: str
     explode: bool
@@ -37,7 +37,7 @@ def style_of(parameter: Data, *, is_joined: bool) -> Style:
 def serialize(
     how: Style, name: str, value: object, text: Callable[[object], str]
 ) -> Iterable[tuple[str, str]]:
-    """Yield a value as pairs of name and text. ``text``: the function that serializes the parts of a value."""
+    """Yield a value as pairs of name and text. ``text``: a function that serializes the parts of a value."""
     if not isinstance(value, (list, dict)) and how.style not in ("label", "matrix"):
         return [(name, quote(text(value), safe="") if how.is_encoded else text(value))]
     if not how.style:

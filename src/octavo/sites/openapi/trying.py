@@ -1,7 +1,7 @@
-"""Requests that visitors send from a page: the form for a request, and the requests that can be sent on
-their behalf. This module does no I/O.
+"""Requests that visitors send from a page: the form for a request, and the requests that Octavo sends on a visitor's
+behalf. This module does no I/O.
 
-A request is built from the server and values that a visitor chooses, never from a URL that they provide.
+A request is built from the server and values that a visitor chooses, never from a URL that the visitor provides.
 Therefore, it is always sent to a server in the specification, with the method and path of one operation."""
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Maximum number of hosts that a page's script can connect to; Octavo's server forwards requests to any
-other hosts."""
+"""Maximum number of hosts that a page's script can connect to. Octavo's server forwards requests to all other hosts."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
@@ -100,9 +99,9 @@ class FormField(Struct, omit_defaults=True):
 
 
 class Body(Struct, omit_defaults=True):
-    """Request body. ``value``: an example. ``examples``: all examples by name. ``fields``: the fields of a
-    form. ``file``: whether to select one of the visitor's files. ``schema``: the schema to validate it with;
-    the schemas that it refers to are in ``Form.schemas``."""
+    """Request body. ``value``: an example. ``examples``: all examples by name. ``fields``: the fields of a form.
+    ``file``: whether to select one of the visitor's files. ``schema``: the schema to validate it with. The schemas that
+    it refers to are in ``Form.schemas``."""
 
     media_type: str
     value: str = ""
@@ -123,11 +122,10 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and
-    a password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires.
-    ``flows``: the flows for getting a token, each with its URLs. ``beyond``: the reason why the page can't
-    send the credential: it is a certificate, which only the browser has, or a value that is ``computed``
-    for each request."""
+    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a password.
+    ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``: the flows for
+    getting a token, each with its URLs. ``beyond``: the reason the page can't send the credential: it is a certificate,
+    which only the browser has, or a value that is ``computed`` for each request."""
 
     scheme: str
     place: Place
@@ -142,11 +140,10 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """Form for sending a request for an operation. ``security``: the authentication methods, one of which
-    is selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for
-    validating responses, by status and media type. ``schemas``: the schemas that any of the other schemas
-    refer to. ``signed_in``: the URL that providers redirect readers to after sign-in; empty if sign-in
-    isn't possible."""
+    """Form for sending a request for an operation. ``security``: the authentication methods, from which the visitor
+    selects one. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for validating
+    responses, by status and media type. ``schemas``: the schemas that other schemas in the form refer to.
+    ``signed_in``: the URL that providers redirect readers to after sign-in; empty if sign-in isn't possible."""
 
     method: str
     path: str
@@ -224,7 +221,7 @@ def make_access(description: ApiDescription) -> Form:
 
 
 def token_origins(form: Form) -> list[str]:
-    """Return the hosts that issue tokens for a form, for the Content-Security-Policy."""
+    """Return the hosts that issue tokens for a form. The Content-Security-Policy includes them."""
     flows = (flow for way in form.security for scheme in way for flow in scheme.flows)
     return list(islice(_origins_of(flows), _TOKEN_ORIGINS))
 
@@ -268,7 +265,7 @@ _REFERRED = "#/components/schemas/"
 
 
 class _Checks:
-    """Schemas reduced to the keywords that a browser validates, and the named schemas that they refer to."""
+    """Schemas that are reduced to the keywords that browsers validate, and the named schemas that they refer to."""
 
     def __init__(self, description: ApiDescription) -> None:
         self._description = description
@@ -317,7 +314,7 @@ def _answers(
 
 
 def list_origins(description: ApiDescription, operation: DescribedOperation) -> list[str]:
-    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: its
+    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: the operation's
     servers, and the hosts that issue tokens for it."""
     found: dict[str, None] = {}
     by_us = _proxy(description, operation) == "always"
@@ -373,8 +370,8 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _can_be_free(url: str, name: str) -> bool:
-    """Return whether a variable can have any value. This is the case in the path, and in a host name if the
-    specification contains at least its last two labels, which determine the owner of the host."""
+    """Return whether a variable can have any value. It can in the path. In a hostname, it can if the specification
+    contains at least the last two labels, which determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -408,7 +405,7 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
 
 
 def _format_value(value: object) -> str:
-    """Return a value as shown in a field; the values in a list are on separate lines."""
+    """Return a value in the form shown in a field. The values in a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_format_value(each) for each in value)
     if value is None or isinstance(value, str):
@@ -563,7 +560,7 @@ def _safe_url(value: object) -> str:
 
 
 class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
-    """Values filled in by a visitor. ``server``: the index of the server in the form. ``body``: the bytes in
+    """Values that a visitor filled in. ``server``: the index of the server in the form. ``body``: the bytes in
     base64."""
 
     server: int = 0
@@ -588,10 +585,10 @@ class PreparedRequest(Struct, frozen=True):
 def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
-    """Return the request to send. Raises BadRequest with the value that the operation doesn't accept."""
+    """Return the request to send. Raises BadRequest, naming the value, if the operation doesn't accept a value."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "The specification of this operation doesn't allow sending requests through this server. Call the"
+            "This operation's specification doesn't allow sending requests through this server. Call the"
             " API directly."
         )
     url = _address(description, operation, wanted)

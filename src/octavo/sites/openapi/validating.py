@@ -1,4 +1,4 @@
-"""Validate a specification with the official schemas for each version, and with rules that those can't
+"""Validate a specification with the official schemas for each version, and with rules that these schemas can't
 express."""
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def version_of(document: object) -> Version:
 
 
 def validate(file: SourceFile, version: Version) -> None:
-    """Raise SpecError with all problems and their locations."""
+    """Raise SpecError with all problems and their locations if the specification isn't valid."""
     document = file.value
     # YAML parses an unquoted version as a number.
     if version == "2.0":
@@ -118,7 +118,7 @@ def _complaint(file: SourceFile, error: Any) -> Complaint:
 
 
 def _find_best_error(error: Any) -> Any:
-    """Return the best error to report: if no variant fits, the problem with the variant that fits best."""
+    """Return the best error to report. If no variant fits, this is the problem with the variant that fits best."""
     import jsonschema_rs
 
     kinds = jsonschema_rs.ValidationErrorKind
@@ -140,8 +140,8 @@ def _depth(error: Any) -> int:
 
 
 def _shorten_message(message: str) -> str:
-    """Shorten a message in the middle, because its end describes what was expected, and its start may be
-    the entire value."""
+    """Shorten a message in the middle, because its end describes the expected value, and its start may be the entire
+    value."""
     return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
 
 

@@ -107,8 +107,8 @@ class SpecVersion(Struct, rename="camel"):
 
 
 class SpecFile(Struct, rename="camel"):
-    """File of a specification. ``filename``: its path, which references in all files use. ``references``: the
-    files that it refers to. ``dir``: a constant, because paths are complete."""
+    """File of a specification. ``filename``: its path, in the form that references in all files use. ``references``:
+    the files that it refers to. ``dir``: a constant, because paths are complete."""
 
     filename: str
     is_entrypoint: bool
@@ -118,16 +118,16 @@ class SpecFile(Struct, rename="camel"):
 
 
 class ContentUrls(Struct):
-    """URLs of the content. ``source``: the URL of everything in one file. ``public``: the public URL, which
-    is the same for everyone; null if the specification is private."""
+    """URLs of the content. ``source``: the URL of the complete specification in one file. ``public``: the public URL,
+    which is the same for everyone; null if the specification is private."""
 
     source: str
     public: str | None
 
 
 class SpecContent(Struct):
-    """Content of a version. ``filesystem``: its files by name, starting with the specification itself. For
-    site renderers, it is a list in the format that Scalar's parser loads. ``url``: the URL of everything in
+    """Content of a version. ``filesystem``: its files by name, starting with the specification itself. For site
+    renderers, it is a list in the format that Scalar's parser loads. ``url``: the URL of the complete specification in
     one file, as OpenAPI 3 in JSON."""
 
     filesystem: dict[str, SpecFile] | list[SpecFile]
@@ -141,8 +141,7 @@ class RawContent(Struct):
 
 
 class CompareQuery(Struct):
-    """Query parameters of a comparison. ``since``: the ID of another version; by default, the previous
-    one."""
+    """Query parameters of a comparison. ``since``: the ID of another version; by default, the previous version."""
 
     since: str | None = None
 
@@ -229,7 +228,7 @@ def present_version(to: Recipient, organization_id: str, slug: str, row: Version
 def present_content(
     to: Recipient, tx: Transaction, spec: SpecRow, row: VersionRow, *, listed: bool
 ) -> SpecContent:
-    """Return the content. ``listed``: whether to return the files as a list, for site renderers."""
+    """Return the content. ``listed``: whether to return the files as a list, which site renderers require."""
     values = {
         path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
     }

@@ -1,8 +1,7 @@
 """Labels of computed pages: titles of pages and headings, and labels in lists of changes.
 
-They are part of the content that navigation, search, Markdown, and PDFs show, so they are in the space's
-language. Labels that are added when a page is displayed are in the language of its reader
-(``BlockLabels``)."""
+These labels are part of the content that navigation, search, Markdown, and PDFs show, so they are in the space's
+language. Labels that are added when a page is displayed (``BlockLabels``) are in the reader's language."""
 
 from __future__ import annotations
 
@@ -16,8 +15,7 @@ from octavo.organization.spaces.store import get_titles
 
 
 class ReferenceWords(Struct, frozen=True, kw_only=True):
-    """Labels in one language; the other languages are in ``words.toml``. ``{name}`` is replaced by a
-    number."""
+    """Labels in one language. The other languages are in ``words.toml``. ``{name}`` is replaced by a number."""
 
     overview: str = "Overview"
     models: str = "Models"
@@ -69,7 +67,7 @@ ENGLISH = ReferenceWords()
 
 @cache
 def catalogue() -> dict[str, ReferenceWords]:
-    """Return the labels of every language. Raises ValueError if a language lacks a label."""
+    """Return the labels of every language. Raises ValueError if a label is missing in a language."""
     return read_catalog(ReferenceWords, __package__, "words.toml")
 
 

@@ -32,7 +32,7 @@ def _wrapped(root: Data, value: object) -> Data:
 
 
 def _elements(description: ApiDescription, value_schema: object, value: object, name: str) -> list[Element]:
-    """Return the elements for a value called ``name``; more than one for an unwrapped list. Raises
+    """Return the elements for a value named ``name``. For an unwrapped list, there is more than one element. Raises
     ValueError if the name is invalid."""
     schema = description.merge(value_schema)
     xml = object_of(schema.get("xml"))

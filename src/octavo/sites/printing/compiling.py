@@ -36,7 +36,7 @@ class PrintCompiler:
         self._fonts = self._find_fonts()
 
     def run(self, *, plain: bool) -> PrintResult:
-        """Typeset the PDF. Raises typst's error if even the plain text can't be typeset."""
+        """Typeset the PDF. Raises typst's error if not even the plain text can be typeset."""
         import typst
 
         self._setting.write(plain=plain)

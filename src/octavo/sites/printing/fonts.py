@@ -1,5 +1,5 @@
-"""Characters that a PDF can show: those covered by the fonts included in typst and in a folder with
-additional fonts."""
+"""Characters that a PDF can show. The fonts in typst, and the fonts in a folder with additional fonts, cover these
+characters."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Glyphs:
         return at >= 0 and point <= self._ranges[at][1]
 
     def shown(self, text: str) -> str:
-        """Return the text with symbols that no font covers replaced by a similar symbol or their name."""
+        """Return the text, in which symbols that no font covers are replaced with a similar symbol or their name."""
         if not _OUTSIDE.search(text):
             return text
         # Characters that join emoji or select their color have no meaning without emoji.

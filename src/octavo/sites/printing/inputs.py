@@ -1,4 +1,4 @@
-"""Collect the data for a PDF from a state of a space: an order, and the order's images."""
+"""Collect the data for a PDF from a state of a space: an order, and its images."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _chapter(page: Page, level: int) -> PrintChapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """Return the files as used by the PDF. Images are copied unless they are too large to open."""
+    """Return the files in the form that the PDF uses. Images are copied unless they are too large to open."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):

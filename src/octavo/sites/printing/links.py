@@ -1,7 +1,7 @@
-"""Links to PDFs. They are signed, use the sites domain, and are valid for an hour, as long as the person who
-requested the link can see the space and the same pages are restricted.
+"""Links to PDFs. Links are signed, and use the sites domain. They are valid for an hour, as long as the person who
+requested the link can see the space and the restricted pages stay the same.
 
-Creating a link doesn't write anything: the PDF is created when someone opens the link."""
+Creating a link doesn't create the PDF. It is created when someone opens the link."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PrintGrant(Struct, frozen=True):
 
 
 class OpenedPrint(Struct, frozen=True):
-    """Result of opening a link: the file or a permanent error, or neither while the PDF is being created."""
+    """Result of opening a link: the file, a permanent error, or neither while the PDF is being created."""
 
     file: FileGrant | None = None
     size: int | None = None
@@ -47,7 +47,7 @@ class OpenedPrint(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """Return a link to a PDF, valid for an hour, for a person who can see the space."""
+    """Return a link to a PDF for a person who can see the space. It is valid for an hour."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
@@ -60,9 +60,9 @@ def hidden_key(state: State) -> str:
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
-    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid
-    or has expired, if the person who requested it can no longer see the content, or if pages have been
-    restricted or made visible since then."""
+    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid or has
+    expired, if the person who requested it can no longer see the content, or if page restrictions have changed since
+    then."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

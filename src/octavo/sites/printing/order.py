@@ -25,7 +25,7 @@ class PrintChapter(Struct, frozen=True, kw_only=True):
 
 
 class LinkedPage(Struct, frozen=True, kw_only=True):
-    """Target of a link, whether printed or not."""
+    """Target of a link, which may not be printed."""
 
     id: str
     title: str
@@ -34,8 +34,8 @@ class LinkedPage(Struct, frozen=True, kw_only=True):
 
 
 class StoredFile(Struct, frozen=True, kw_only=True):
-    """File that the PDF shows or mentions. ``image``: the name of its copy in the PDF's folder; None if there
-    is none."""
+    """File that the PDF shows or links to. ``image``: the name of its copy in the PDF's folder; None if there is no
+    copy."""
 
     id: str
     name: str
@@ -112,8 +112,7 @@ class PrintResult(Struct, frozen=True):
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
-    """Write a chapter's document to the PDF's folder, as presented to its reader and with references
-    resolved."""
+    """Write a chapter's document to the PDF's folder, in the form presented to its reader, with references resolved."""
     for block in document.nodes:
         block.source = None
     _path(folder, number).write_bytes(msgspec.json.encode(document))

@@ -38,12 +38,11 @@ _TOO_MUCH = "Creating the PDF requires more memory or time than allowed. Create 
 
 
 class CannotPrint(Exception):
-    """Raised if even the plain text couldn't be typeset. The message, which is for the reader, contains the
-    reason."""
+    """Raised if not even the plain text can be typeset. The message is for the reader, and contains the reason."""
 
 
 class FailedApart(Exception):
-    """Raised if Octavo's code failed in the typesetting process. It contains that process's message."""
+    """Raised if Octavo's code failed in the typesetting process. The message comes from that process."""
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
@@ -96,10 +95,10 @@ def make_print(context: Context, print_id: str) -> None:
 
 
 def compile_order(order: PrintOrder, folder: Path) -> PrintResult:
-    """Write ``print.pdf`` to the folder, which must contain the order's images. Raises CannotPrint if even
-    the plain text can't be typeset.
+    """Write ``print.pdf`` to the folder, which must contain the order's images. Raises CannotPrint if not even the
+    plain text can be typeset.
 
-    If the process runs out of time or memory, it runs once more with plain text.
+    If the process runs out of time or memory, the PDF is created once more, as plain text.
     """
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     for arguments in ([], ["plain"]):
@@ -114,7 +113,7 @@ def _run(folder: Path, arguments: list[str]) -> bool:
 
 @jobs.job("forgetOldPrints", bound="everything that expired since the last run")
 def forget_old_prints(context: Context) -> None:
-    """Delete PDFs after a week; opening a link to a deleted PDF recreates it."""
+    """Delete PDFs after a week. Opening a link to a deleted PDF creates the PDF again."""
     with context.db.write() as tx:
         store.forget_prints(tx, now() - KEPT)
         jobs.finish(tx)

@@ -1,4 +1,4 @@
-"""Print a space, a change request, or a page in either as a PDF."""
+"""Print a space, a change request, or a page in one of them as a PDF."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.garbage import release
 
 LOOK = 2
-"""Version of the output. Increase it whenever a code change makes the same state with the same appearance
-print differently, so that existing PDFs are recreated."""
+"""Version of the output. Increase it if a code change gives the same state with the same appearance a different output,
+so that existing PDFs are created again."""
 
 
 class PrintSubject(Struct, frozen=True):
@@ -82,8 +82,8 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
 
 
 def forget_prints(tx: Transaction, before: int) -> None:
-    """Delete PDFs requested before a given time. Their files are removed a day later unless other content uses them
-    by then."""
+    """Delete PDFs that were requested before a given time. Their files are removed a day later, unless other content
+    uses them by then."""
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
     ]

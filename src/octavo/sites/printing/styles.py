@@ -27,9 +27,9 @@ _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 
 
 class FontFile(Struct, frozen=True):
-    """Font file: a built-in one, identified by ``name``, or an organization's, identified by ``content``.
-    ``weights``: the weights to create from it. Files in the same ``group`` are faces of one family; later
-    groups supply characters that earlier ones lack."""
+    """Font file: a built-in file, identified by ``name``, or an organization's file, identified by ``content``.
+    ``weights``: the weights to create from it. Files in the same ``group`` are faces of one family. Later groups supply
+    characters that are missing in earlier groups."""
 
     name: str = ""
     content: str = ""
@@ -59,13 +59,13 @@ _finders: list[FindLook] = []
 
 
 def register_look_finder(find: FindLook) -> None:
-    """Register ``find``, which returns the appearance of a space's PDFs by space ID, or None if the space
-    has none."""
+    """Register ``find``, which returns the appearance of a space's PDFs by space ID, or None if the space isn't on a
+    site."""
     _finders.append(find)
 
 
 def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
-    """Return the appearance of a space's PDFs; by default, a plain one."""
+    """Return the appearance of a space's PDFs, or a plain appearance by default."""
     for find in _finders:
         look = find(context, tx, space_id)
         if look is not None:

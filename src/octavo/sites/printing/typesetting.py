@@ -1,4 +1,4 @@
-"""Convert an order to files for typst, with one file per page, so that a failing page can be identified."""
+"""Convert an order to files for typst. Each page is a separate file, so that a failing page can be identified."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Typesetter:
         return f"{sign} {chapter.title}".strip() or self._order.words.untitled
 
     def write_plain(self, number: int) -> None:
-        """Replace a chapter with its plain text and a note that explains this."""
+        """Replace a chapter with its plain text and an explanatory note."""
         chapter = self._order.chapters[number]
         # Without headings, there are no targets for links.
         own = f"{chapter.id}."
@@ -120,7 +120,7 @@ class Typesetter:
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
 
     def _characters(self) -> set[int]:
-        """Return all characters in the PDF's source, which are those that the PDF shows and a few more."""
+        """Return all characters in the PDF's source. These include all characters that the PDF shows."""
         written = msgspec.json.encode(self._order).decode()
         chapters = (read_stored_document(self._folder, number) for number in range(len(self._order.chapters)))
         return {ord(character) for text in (written, *chapters) for character in set(text)}

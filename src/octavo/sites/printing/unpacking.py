@@ -14,14 +14,14 @@ from .order import PrintFace
 _FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
 """Entries of a font's name table that contain its family and style."""
 _COMPLEX = 0x590
-"""First character of each script whose letters change their shape depending on adjacent letters."""
+"""First character of each script in which the shape of letters depends on adjacent letters."""
 _ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
 
 
 def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int], into: Path) -> list[str]:
-    """Write the parts of the faces that are needed for the characters, and return the families to typeset the
-    text with, in order of preference. Files that aren't fonts are skipped, and later faces don't repeat
-    characters that a family already has."""
+    """Write the parts of the faces that the characters require, and return the families for typesetting the text, in
+    order of preference. Files that aren't fonts are skipped, and later faces don't repeat characters that a family
+    already has."""
     into.mkdir(exist_ok=True)
     families: dict[str, None] = {}
     left = set(characters)
@@ -37,7 +37,8 @@ def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int],
 
 
 def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> set[int]:
-    """Return the given characters that the font contains, and write the font if it contains any of them."""
+    """Return the given characters that the font contains, and write the font if it contains at least one of these
+    characters."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
@@ -71,7 +72,7 @@ def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> s
 
 
 def _make_static(font: Any, weight: int) -> None:
-    """Reduce a variable font to one weight, because typst supports only one weight of variable fonts."""
+    """Reduce a variable font to one weight, because typst supports only one weight per variable font."""
     if "fvar" not in font:
         return
     from fontTools.varLib import instancer

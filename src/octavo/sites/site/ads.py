@@ -1,5 +1,4 @@
-"""Ad settings of sites. Octavo doesn't show ads; settings are stored and returned for API clients that use
-them."""
+"""Ad settings of sites. Octavo doesn't show ads. It stores and returns the settings for API clients that use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Authorize paths that specify an organization by subdomain, or a site by host name or only by ID."""
+"""Authorize paths that specify an organization by subdomain, or a site by hostname or only by ID."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
 
 @enters(SiteAccess, "hostname")
 def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
-    """Authorize the caller for the site with this host name, or for a site that claims it."""
+    """Authorize the caller for the site with this hostname, or for a site that claims it."""
     name = spell_host(hostname)
     with call.db.read() as tx:
         owner = find_site_by_hostname(tx, name)
@@ -42,7 +42,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
             return enter_site(call, needs, site.organization_id, site.id)
         except NotFound:
             continue
-    raise NotFound(f"There is no site with the host name {hostname!r}.")
+    raise NotFound(f"There is no site with the hostname {hostname!r}.")
 
 
 @enters(SiteAccess, "siteId")

@@ -1,4 +1,4 @@
-"""Apply the branding of an imported source to the site created from it."""
+"""Apply the branding of an imported source to the site that was created from the source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .customization.model import Favicon, PutCustomization, ThemedColor, ThemedU
 
 
 def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: StoredBrand) -> list[Problem]:
-    """Apply a source's logo, icon, and colors to a new site, after the source's images were stored. Return
+    """Apply a source's logo, icon, and colors to a new site. The source's images must already be stored. Return
     problems with parts that can't be used."""
     brand = given.brand
     problems: list[Problem] = []

@@ -28,9 +28,9 @@ def create_site(
 ) -> str:
     """Create an unpublished site with spaces of the organization, and return its ID.
 
-    Without a title, it gets the title of the first space. Raises BadRequest if a space is listed twice, and
-    NotFound, naming the space, if one doesn't belong to the organization. The caller must have checked
-    access to the spaces."""
+    Without a title, the site gets the title of the first space. Raises BadRequest if a space is listed twice, and
+    NotFound, naming the space, if a space doesn't belong to the organization. The caller must have checked access to
+    the spaces."""
     titles = []
     for n, space_id in enumerate(spaces):
         if space_id in spaces[:n]:

@@ -1,4 +1,4 @@
-"""DNS record that verifies which organization a host belongs to."""
+"""DNS record that verifies that a host belongs to an organization."""
 
 from __future__ import annotations
 

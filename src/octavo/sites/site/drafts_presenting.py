@@ -112,8 +112,8 @@ def _site_spaces_in(structure: Structure, row: Row) -> list[SiteSpaceRow]:
 
 
 def _becomes_visible(structure: Structure, shown: SiteSpaceRow, published: Row) -> bool:
-    """Return whether publishing this row would make the site space visible, because the row is the draft that
-    hides it."""
+    """Return whether publishing this row would make the site space visible, because the row is the draft that hides the
+    site space."""
     draft = structure.draft_of(shown)
     return draft is not None and draft.id == published.id
 
@@ -158,8 +158,8 @@ def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -
 def publish_drafts(
     tx: Transaction, to: Recipient, site: SiteAccess, items: Sequence[str], *, draft: bool
 ) -> None:
-    """Publish drafts, or convert live parts back to drafts. Raises NotFound if an ID isn't on the site,
-    Forbidden if the caller can't publish a space, and the errors that publishing redirects can raise."""
+    """Publish drafts, or convert live parts back to drafts. Raises NotFound if an ID isn't on the site, Forbidden if
+    the caller can't publish a space, and the errors of publishing redirects."""
     with change_structure(tx, site.site_id, site) as structure:
         found = {id: structure.find(id) for id in dict.fromkeys(items)}
         for id, row in found.items():

@@ -27,19 +27,19 @@ from .structure.changing import lock, set_defaults
 from .types import SiteStyleguide
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
-"""Visibilities by size of the audience; share links and tokens can't be compared with each other."""
+"""Visibilities by size of the audience. Share links and tokens can't be compared with each other."""
 _PLAIN = ("title", "visibility", "agents_context")
 
 
 class VerifiedLocations(NamedTuple):
-    """Result of verifying that the requested host name and proxy belong to the organization."""
+    """Result of verifying that the requested hostname and proxy belong to the organization."""
 
     hostname: bool = False
     proxy: bool = False
 
 
 def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> VerifiedLocations:
-    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest if a
+    """Check on the network whether the requested hostname and proxy are verified. Raises BadRequest if a
     value is invalid."""
     organization_id, hostname, proxy = site.organization_id, False, False
     if given.get("hostname") is not None:
@@ -54,10 +54,9 @@ def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any
 def update_site(
     tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest if a value is invalid,
-    Conflict if the basename is in use, NotFound if the default isn't on the site, and Forbidden if the
-    update would show spaces that the caller can't publish to more people, or if it sets a default level
-    above the caller's own role."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest if a value is invalid, Conflict if the
+    basename is in use, NotFound if the default isn't on the site, and Forbidden if more people would see spaces that
+    the caller can't publish, or if the default level is above the caller's own role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}

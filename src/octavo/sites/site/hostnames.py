@@ -1,9 +1,9 @@
-"""Verify sites' host names, check whether they point to this server, and remove them.
+"""Verify the hostnames of sites, check whether they point to this server, and remove them.
 
-A host name or proxy path is used once it is verified; after that, no other site can have it. Until then, the
-site only claims it, which doesn't prevent other sites from claiming it. Names of the first organization,
-which belongs to the server administrator, are used immediately, and so are those of all organizations if the
-server's settings allow that."""
+A hostname or proxy path is used only after it is verified. From then on, no other site can use it. Before the
+verification, other sites can claim the same hostname or path. Hostnames of the first organization, which belongs to the
+server administrator, are used immediately. If the server's settings allow it, the hostnames of all organizations are
+used immediately."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Resolve = Callable[[str], set[str]]
 
 
 def find_addresses(host: str) -> set[str]:
-    """Return the IP addresses of a host; empty if it has none."""
+    """Return the IP addresses of a host; empty if there are none."""
     try:
         return {str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError):
@@ -40,7 +40,7 @@ def find_addresses(host: str) -> set[str]:
 
 
 def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_addresses) -> HostnameStatus:
-    """Return whether a host name resolves to an IP address of this server's sites. This function makes
+    """Return whether a hostname resolves to an IP address of this server's sites. This function makes
     network requests."""
     found = resolve(hostname)
     if not found:
@@ -48,21 +48,27 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
     return "live" if found & resolve(settings.sites_address.host) else "dns_wrong_cname"
 
 
+def is_released(tx: Transaction, settings: Settings, name: str) -> bool:
+    """Return whether a site gave up this hostname, which then shows nothing, although its DNS record may still
+    point to this server. This is never true for the sites domain."""
+    return "." in name and name != settings.sites_address.host and store.is_given_up(tx, name)
+
+
 def require_shared_host(context: Context, host: str) -> None:
-    """Raise NotFound if the ``Host`` header names a site. A site's own host name serves only that site; paths
-    shared by all sites exist only on the sites domain."""
+    """Raise NotFound if the ``Host`` header is the hostname of a site, or was before. A site's own hostname
+    serves only that site. Paths shared by all sites exist only on the sites domain."""
     name = host_name(host)
     if "." not in name or name == context.settings.sites_address.host:
         return
     with context.db.read() as tx:
-        if store.find_site_by_hostname(tx, name) is not None:
+        if store.find_site_by_hostname(tx, name) is not None or is_released(tx, context.settings, name):
             raise NotFound("There is no page at this URL.")
 
 
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
-    """Return whether a host belongs to an organization: the server administrator trusts the organization, a
-    parent domain is verified, its DNS record verifies it, or, with ``points_here``, it resolves to the IP
-    address of the sites. This function makes network requests, so don't call it within a transaction."""
+    """Return whether a host belongs to an organization: the server administrator trusts the organization, a parent
+    domain is verified, a DNS record verifies the host, or, with ``points_here``, the host resolves to the IP address of
+    the sites. This function makes network requests, so don't call it within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):
@@ -87,8 +93,8 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that gets a new host name. The name is either verified or claimed.
-    Raises BadRequest if the name is invalid, and Conflict if it belongs to another site."""
+    """Return the columns of a site that gets a new hostname, which is either verified or claimed. Raises BadRequest if
+    the hostname is invalid, and Conflict if it belongs to another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
     hostname = read_hostname(tx, settings, site.id, given)
@@ -112,11 +118,11 @@ def proxy_columns(
 def put_status(
     tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
-    """Store the result of a check. A verified name is assigned to the site. Raises Conflict if the site's
-    host name changed in the meantime or if this host name belongs to another site."""
+    """Store the result of a check. A verified hostname is assigned to the site. Raises Conflict if the site's hostname
+    changed in the meantime or if this hostname belongs to another site."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
-        raise Conflict("The host name was changed by another request. Reload it and try again.")
+        raise Conflict("The hostname was changed by another request. Reload it and try again.")
     values: dict[str, Any] = {"settings": replace(row.settings, hostname_status=status)}
     if proved and hostname == row.claimed_hostname:
         values |= hostname_columns(tx, context.settings, row, hostname, True)
@@ -128,14 +134,14 @@ def put_status(
 
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
-    """Remove a host name or the claim to it, so that the site is available only under the sites domain.
-    Raises NotFound if the site doesn't have this name."""
+    """Remove a hostname or the claim to it, so that the site is available only under the sites domain. Raises NotFound
+    if the site doesn't have this hostname."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:
         store.update_site(tx, site.site_id, claimed_hostname=None)
     elif hostname == row.hostname:
         store.update_site(tx, site.site_id, hostname=None)
     else:
-        raise NotFound("The host name has already been removed.")
+        raise NotFound("The hostname has already been removed.")
     target = ("site", site.site_id)
     audit(tx, site.actor, "site.hostnameRemoved", site.organization_id, target, before={"hostname": hostname})

@@ -22,7 +22,7 @@ operation = Area("gitsync").operation
     errors=(404,),
 )
 def list_installations(call: Call, site: SiteAccess) -> GitInstallations:
-    """List the Git installations of a site and of its spaces where the caller has the role `create` or
+    """List the Git installations of a site, and of each of its spaces where the caller has the `create` role or
     higher."""
     with call.db.read() as tx:
         shown = load_structure(tx, site.site_id).site_spaces.values()

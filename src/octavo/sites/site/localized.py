@@ -1,4 +1,4 @@
-"""Localized texts on a site: their types, and the text for a reader."""
+"""Localized text on a site: the types, and the text for a reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LocalizedDescription = dict[str, Annotated[str, Meta(max_length=256, pattern=NOT
 
 
 def require_languages(**texts: Mapping[str, str] | UnsetType | None) -> None:
-    """Raise ValueError, naming the field, if there is a translation into a language that sites can't have."""
+    """Raise ValueError, naming the field, if there is a translation into a language that sites don't support."""
     for field, given in texts.items():
         for language in given if isinstance(given, Mapping) else ():
             if language not in LANGUAGES:

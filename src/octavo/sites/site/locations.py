@@ -26,18 +26,18 @@ def require_basename(given: str) -> None:
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
-    """Return a normalized host name. Raises BadRequest if the name is invalid or is the server's own."""
+    """Return a normalized hostname. Raises BadRequest if the hostname is invalid or is the server's own."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
-        raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
+        raise BadRequest("hostname: must be a hostname with at least three parts, such as docs.example.com")
     if _is_own(settings, hostname):
-        raise BadRequest("hostname: must not be the host name of the Octavo server. Choose another one.")
+        raise BadRequest("hostname: must not be the hostname of the Octavo server. Choose another one.")
     return hostname
 
 
 def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str) -> str:
-    """Return the result of ``normalize_hostname`` if the name is available. Raises Conflict if another site
-    has it."""
+    """Return the result of ``normalize_hostname`` if the hostname is available. Raises Conflict if another site has
+    it."""
     hostname = normalize_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
@@ -56,11 +56,11 @@ def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
     found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
     if found is None or len(found[1]) > 253 or len(given) > store.MAX_PROXY:
         raise BadRequest(
-            "proxy: must be a host name and a path of letters, digits, `-`, and `_`, such as example.com/docs"
+            "proxy: must be a hostname and a path of letters, digits, `-`, and `_`, such as example.com/docs"
         )
     host, path = found.groups()
     if _is_own(settings, host):
-        raise BadRequest("proxy: must not have the host name of the Octavo server. Choose another one.")
+        raise BadRequest("proxy: must not have the hostname of the Octavo server. Choose another one.")
     return host, path
 
 
@@ -73,7 +73,7 @@ def read_proxy(
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
         raise Conflict(
-            f"proxy: {host!r} is already the custom domain of another site. Choose another host name."
+            f"proxy: {host!r} is already the custom domain of another site. Choose another hostname."
         )
     other = store.find_site_by_proxy(tx, host, path)
     if other is not None and other.id != site_id and other.proxy_path == path:
@@ -87,15 +87,15 @@ def read_proxy(
 
 
 def require_apart(hostname: str | None, proxy_host: str | None) -> None:
-    """Raise Conflict if a site's proxy uses the site's own host name."""
+    """Raise Conflict if a site's proxy uses the site's own hostname."""
     if hostname is not None and hostname == proxy_host:
         raise Conflict(
-            f"proxy: {hostname!r} is already the custom domain of this site. Choose another host name."
+            f"proxy: {hostname!r} is already the custom domain of this site. Choose another hostname."
         )
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest or Conflict if a site from an archive can't use the host name or path in its row."""
+    """Raise BadRequest or Conflict if a site from an archive can't use the hostname or path in its row."""
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
@@ -111,7 +111,7 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
 
 
 def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest if an archive contains a former name that no site could have had."""
+    """Raise BadRequest if an archive contains an impossible former name of a site."""
     require_basename(row["basename"])
 
 

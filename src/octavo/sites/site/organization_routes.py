@@ -32,9 +32,8 @@ class CreateOrganizationQuery(Struct, rename="camel"):
 def create(
     call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
 ) -> Organization:
-    """Create an organization, with the caller as its administrator. With `withDefaultSite`, it gets an empty
-    space and an unpublished site for that space. With `openapiUrl`, it gets an API specification named
-    `api`."""
+    """Create an organization, with the caller as its administrator. With `withDefaultSite`, the organization gets an
+    empty space and an unpublished site for that space. With `openapiUrl`, it gets an API specification named `api`."""
     with call.db.write() as tx:
         made = create_organization_for(tx, caller.actor, caller.user_id, body.title, body.email_domains)
         if query.with_default_site:

@@ -1,5 +1,5 @@
-"""Present which of a site's content is visible to a visitor with certain claims, and why the rest is hidden.
-This uses the same outline, views, and documents as the reader, and reports their decisions."""
+"""Present the site content that a visitor with certain claims can see, and the reasons other content is hidden. This
+uses the same outline, views, and documents as the reader, and reports their decisions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from octavo.content.revisions.restrictions import shown_state
 from octavo.core.expressions import Shown
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
-from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, Slice, decode_token, slice_items, slice_rows
@@ -34,8 +33,9 @@ from .audiences.wire import (
 )
 from .previewing import read_claims, require_seeing_all
 from .store import get_site
+from .structure.changing import get_site_space, load_seen_structure
 from .structure.outline import Outline
-from .structure.store import Row, SectionGroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
+from .structure.store import Row, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 _EXCERPT = 200
 
@@ -46,7 +46,7 @@ def list_entries(
     """List the sections and variants of a site, or the pages of one of its site spaces, in reading order.
     Raises Forbidden if the caller can't see all spaces of the site, BadRequest if the claims are invalid,
     and NotFound if the site space belongs to another site."""
-    structure = load_structure(tx, site.site_id)
+    structure = load_seen_structure(tx, site)
     require_seeing_all(tx, site, structure)
     given, visitor = read_claims(tx, site.site_id, query.claims)
     row = get_site(tx, site.site_id)
@@ -57,9 +57,7 @@ def list_entries(
         entries = [parts.entry(one, level) for one, level, _ in found.rows]
         total, following = found.count, found.next_token
     else:
-        shown = structure.site_spaces.get(query.site_space)
-        if shown is None:
-            raise NotFound(f"siteSpace: there is no site space with the ID {query.site_space!r} on this site")
+        shown = get_site_space(structure, query.site_space, "siteSpace")
         seen = frozenset(one.space_id for one in outline.site_spaces())
 
         def view(space_id: str) -> SpaceView:
@@ -90,7 +88,7 @@ def list_entries(
 def _ignored_claims(
     given: Mapping[str, object], admitted: Mapping[str, object], above: str = ""
 ) -> Iterator[str]:
-    """Yield the names of claims that the schema doesn't define, with dotted names for nested ones."""
+    """Yield the names of claims that the schema doesn't define, with dotted names for nested claims."""
     for name, value in given.items():
         known = admitted.get(name)
         if isinstance(value, dict) and isinstance(known, dict):
@@ -189,8 +187,8 @@ _Line = tuple[Page, list[str]]
 
 
 class _Pages:
-    """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site
-    space. ``obstacle``: the reason why the entire site space is hidden from the visitor."""
+    """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site space.
+    ``obstacle``: the reason the entire site space is hidden from the visitor."""
 
     def __init__(
         self,
@@ -271,7 +269,7 @@ def _lines(tree: PageTree) -> Iterator[_Line]:
 
 
 def _is_empty(tree: PageTree, page: Page) -> bool:
-    """Return whether a group contains nothing but empty groups."""
+    """Return whether a group contains only empty groups."""
     stack = [page]
     while stack:
         below = tree.children.get(stack.pop().id, [])

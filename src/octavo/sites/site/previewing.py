@@ -1,9 +1,9 @@
-"""Previews: URLs that show a site to a member as visitors will see it, whether or not it is published, for
-one hour. A preview works only as long as the member can see all spaces of the site and the token or session
-that created it is valid.
+"""Previews: URLs that show a site to a member as visitors will see it, whether or not the site is published. A preview
+works for one hour, and only as long as the member can see all spaces on the site and the token or session that created
+the preview is valid.
 
-A preview can show the site as a visitor with certain claims would see it. It can also show one change request
-as if it were merged, but no others: people with the URL see only that draft."""
+A preview can show the site as a visitor with certain claims would see it. It can also show a single change request as
+if it were merged. People with the URL can't see any other change requests."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ from .audiences.schema import UNSIGNED, admit
 from .customization.model import Mode
 from .published import published_url
 from .store import find_site, get_site
+from .structure.changing import get_site_space, load_seen_structure
 from .structure.store import Structure, load_structure
 
 PREVIEWED = "/~previewed/"
-"""Path of previews in frames of the app, followed by their token. Frames don't get cookies if sites are on a
-different domain than the app, and must not leave cookies that affect later visits to the site."""
+"""Path of previews in frames of the app, followed by their token. The token is in the path because frames don't get
+cookies if sites are on a different domain from the app, and because frames must not leave cookies that affect later
+visits to the site."""
 PREVIEW = "preview_token"
 """Query parameter that contains a token."""
 _PURPOSE = "site preview"
@@ -67,10 +69,10 @@ def make_preview(
     theme: Mode | None = None,
     drafts: bool = False,
 ) -> str:
-    """Return a token that shows its holder the site as the member sees it, with the given ``visitor`` value
-    for conditions. ``change``: the ID of a change request to show instead of the content of its space.
-    ``look``: whether to use the customization that the member is previewing. ``theme``: light or dark,
-    regardless of the customization. ``drafts``: whether to show drafts of the site structure."""
+    """Return a token with which its holder sees the site as the member sees it, with the given ``visitor`` value for
+    conditions. ``change``: the ID of a change request to show instead of the content of its space. ``look``: whether to
+    use the customization that the member is previewing. ``theme``: light or dark, regardless of the customization.
+    ``drafts``: whether to show drafts of the site structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
     until = now() + HOUR
@@ -100,9 +102,9 @@ def preview_until(signer: Signer, token: str) -> int | None:
 
 
 def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | None:
-    """Return the contents of a valid token. Return None for other tokens, or if the member who created it has
-    left, has been deactivated, has revoked the token or ended the session used to create it, or can no longer
-    see all spaces of the site."""
+    """Return the contents of a valid token. Return None for other tokens, or if the member who created it has left, was
+    deactivated, has revoked the token or ended the session that was used to create it, or can no longer see all spaces
+    on the site."""
     signed = signer.read(_PURPOSE, token)
     if signed is None or signed.expires is None:
         return None
@@ -128,12 +130,12 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
-    """Return a change request in a space on the site."""
+    """Return a change request in a space on the site that isn't concealed."""
     # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
         return None
     for shown in structure.site_spaces.values():
-        change = find_change(tx, shown.space_id, change_id)
+        change = find_change(tx, shown.space_id, change_id) if shown.id not in structure.concealed else None
         if change is not None:
             return Drafted(change.id, shown.space_id, change.revision)
     return None
@@ -159,8 +161,8 @@ def require_seeing_all(
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
-    """Return the claims in a JSON text, with unsigned claims under `unsigned`, and the visitor that they
-    describe. Raises BadRequest if the JSON isn't an object."""
+    """Return the claims in a JSON string, with unsigned claims under `unsigned`, and the visitor that they describe.
+    Raises BadRequest if the JSON isn't an object."""
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
     except (msgspec.MsgspecError, RecursionError):
@@ -184,12 +186,10 @@ def preview_url(
     the URL or path on the site where the preview starts. Raises Forbidden if the caller can't see all of
     the site's spaces, BadRequest if the claims are invalid or the target is outside the site, and NotFound
     if the site space or the space of the change request isn't on this site."""
-    structure = load_structure(tx, site.site_id)
+    structure = load_seen_structure(tx, site)
     start = None
     if site_space_id is not None:
-        start = structure.site_spaces.get(site_space_id)
-        if start is None:
-            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
+        start = get_site_space(structure, site_space_id, "siteSpace")
     if change_id is not None:
         drafted = require_found(
             _find_drafted(tx, structure, change_id),
@@ -208,8 +208,8 @@ def preview_url(
 
 
 def _below(url: str, target: str) -> str:
-    """Return a target relative to ``url``. The target is a path on the site or a URL that starts with
-    ``url``. Raises BadRequest if the URL is elsewhere."""
+    """Return a target relative to ``url``. The target is a path on the site or a URL that starts with ``url``. Raises
+    BadRequest for any other URL."""
     address = escape_address(target).partition("#")[0]
     if address.startswith(url):
         return address.removeprefix(url)
@@ -224,13 +224,10 @@ def framed_preview_url(
     """Return a URL for a frame of the app that shows the site with the customization that the caller is
     previewing. Raises Forbidden if the caller can't see all spaces of the site, and NotFound if the site
     space belongs to another site."""
-    structure = load_structure(tx, site.site_id)
+    structure = load_seen_structure(tx, site)
     base = ""
     if site_space_id is not None:
-        start = structure.site_spaces.get(site_space_id)
-        if start is None:
-            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
-        base = structure.base(start)
+        base = structure.base(get_site_space(structure, site_space_id, "siteSpace"))
     require_seeing_all(tx, site, structure)
     visitor = admit(get_schema(tx, site.site_id), {}, {})
     token = make_preview(context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)

@@ -1,4 +1,4 @@
-"""Style of a space's PDFs: fonts, colors, and logo of the site that shows it."""
+"""Style of a space's PDFs: the fonts, colors, and logo of the site that shows the space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .structure.store import load_structure
 
 
 def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLook | None:
-    """Return the style of the oldest published site that shows the space; None if there is none."""
+    """Return the style of the oldest published site that shows the space; None if there is no such site."""
     shown = [site for site in list_sites_of_space(tx, space_id) if site.published]
     if not shown:
         return None

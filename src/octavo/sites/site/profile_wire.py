@@ -33,9 +33,9 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 
 class SearchScope(Struct, rename="camel"):
-    """Search scope. ``default``: search the default content of each section, in the language of
-    ``currentSiteSpace`` if the section has a variant in it, and ``currentSiteSpace`` itself.
-    ``restrictTo``: whether to search only the current site space or only the others."""
+    """Search scope. ``default``: search ``currentSiteSpace`` and the default content of each section, in the language
+    of ``currentSiteSpace`` if the section has a variant in that language. ``restrictTo``: whether to search only the
+    current site space, or only the other site spaces."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None
@@ -50,7 +50,7 @@ class SearchScope(Struct, rename="camel"):
 
 
 class SearchSite(Struct, rename="camel"):
-    """Search request. Older clients set the scope alongside the query; ``current`` then means the scope
+    """Search request. Older clients set the scope next to the query; in this case, ``current`` means the scope
     ``default``."""
 
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]

@@ -1,8 +1,8 @@
-"""Permission to publish spaces. Publishing a space requires the role ``create`` or higher in it. This is
+"""Permission to publish spaces. Publishing a space requires the ``create`` role or higher in that space. The role is
 checked when a site is created, published, opened to a wider audience, or shared with a key.
 
-The role in the organization allows people to create and edit sites, but doesn't determine which spaces they
-can publish."""
+The role in the organization determines whether people can create and edit sites, but not which spaces they can
+publish."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
         if space is None or space.organization_id != org.organization_id:
             raise NotFound(f"{place}: there is no space with the ID {space_id!r} in this organization")
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: publishing this space requires the role `create` or higher in it")
+            raise Forbidden(
+                f"{place}: publishing this space requires the `create` role or higher in this space"
+            )
 
 
 def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
-    """Return whether the caller can publish these spaces; by default, all spaces on the site. This includes
-    spaces in the trash, because the site shows them again if they are restored."""
+    """Return whether the caller can publish these spaces; by default, all spaces on the site. These include spaces in
+    the trash, because the site shows them again after they are restored."""
     if spaces is None:
         structure = load_structure(tx, site.site_id, trashed=True)
         spaces = {shown.space_id for shown in structure.site_spaces.values()}
@@ -49,7 +51,7 @@ def require_publish_permission(
     """Raise Forbidden unless ``may_publish_all``."""
     if not may_publish_all(tx, site, spaces):
         raise Forbidden(
-            "Publishing this site requires the role `create` or higher in all of its spaces. Ask someone who"
+            "Publishing this site requires the `create` role or higher in all of its spaces. Ask someone who"
             " has this role to publish it."
         )
 
@@ -58,13 +60,13 @@ def require_publish_permission_if_published(
     tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None
 ) -> None:
     """Apply ``require_publish_permission`` to a change that immediately shows content to more people. For an
-    unpublished site, permission is checked when it is published."""
+    unpublished site, permission is checked when the site is published."""
     if store.get_site(tx, site.site_id).published:
         require_publish_permission(tx, site, spaces)
 
 
 def publish_site(tx: Transaction, site: SiteAccess) -> None:
-    """Publish a site for its audience. Raises Forbidden if it shows a space that the caller can't publish."""
+    """Publish a site for its audience. Raises Forbidden if the site shows a space that the caller can't publish."""
     require_publish_permission(tx, site)
     store.set_published(tx, site.site_id, True)
     audit(tx, site.actor, "site.published", site.organization_id, ("site", site.site_id))

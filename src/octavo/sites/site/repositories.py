@@ -1,7 +1,7 @@
 """Git sync for a site: ``docs.yaml`` contains its structure, and each space has a folder.
 
-The structure is synced as a whole in one direction. If both sides changed it since the last sync, a person
-decides which version to keep. Spaces are synced page by page, like all synced spaces.
+The structure is synced as a whole in one direction. If both sides have changed it since the last sync, a person decides
+which version to keep. Spaces are synced page by page, like all synced spaces.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from .structure.store import MAX_DEPTH, load_structure
 
 
 class _LastSync(Struct):
-    """State at the last sync. ``file``: the hash of docs.yaml; None if there was none. ``ours``: the hash of
-    the structure."""
+    """State at the last sync. ``file``: the hash of docs.yaml; None if the file didn't exist. ``ours``: the hash of the
+    structure."""
 
     file: str | None
     ours: str
@@ -109,8 +109,8 @@ class _Site:
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
-    """Return access to the site. Raises NotFound if the site doesn't exist, and Forbidden if the caller can't
-    see every space of the site, including those in the trash, because docs.yaml reveals their existence and
+    """Return the caller's access to the site. Raises NotFound if the site doesn't exist, and Forbidden if the caller
+    can't see every space on the site, including spaces in the trash, because docs.yaml reveals their existence and
     titles."""
     access = site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
     shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
@@ -146,7 +146,7 @@ def _source(row: ProjectRow) -> str:
 def _side(
     row: ProjectRow, agreed: _LastSync | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
 ) -> First | None:
-    """Return the side whose structure replaces the other side's; None if they are equal."""
+    """Return the side whose structure replaces the structure of the other side; None if they are equal."""
     if agreed is None:
         return row.first  # type: ignore[return-value]
     theirs, ours = _hash(data) != agreed.file, _structure_hash(config) != agreed.ours
@@ -173,8 +173,8 @@ def _side(
 
 
 def _edited(data: bytes | None, config: DocsConfig) -> bytes:
-    """Return docs.yaml updated to the structure, keeping all other content; unchanged if they already
-    agree."""
+    """Update docs.yaml to the structure, keeping all other content, and return the result. The file stays unchanged if
+    it already matches the structure."""
     try:
         text = data.decode("utf-8") if data is not None else None
     except UnicodeDecodeError:
@@ -185,7 +185,7 @@ def _edited(data: bytes | None, config: DocsConfig) -> bytes:
 
 
 def _read(ground: CommittedFolder) -> DocsConfig:
-    """Read docs.yaml. Raises Stopped if it can't be read, and BadRequest if it exceeds a site's limits."""
+    """Read docs.yaml. Raises Stopped if the file can't be read, and BadRequest if it exceeds a site's limits."""
     data = ground.read(DOCS_PATH)
     if data is None:
         raise Stopped(
@@ -248,7 +248,7 @@ def _arrange(
 
 
 def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder) -> bytes:
-    """Return docs.yaml updated to the structure, with a permanent folder for each space."""
+    """Update docs.yaml to the structure, with a permanent folder for each space, and return the result."""
     described = describe_site(tx, get_site(tx, row.id))
     synced = {member.space_id for member in list_members(tx, row.id)}
     taken = set(described.spaces)
@@ -266,8 +266,8 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Committ
 
 
 def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:
-    """Return the folder of each space that has one. Folders are never nested, because two spaces would write
-    to each other's folder."""
+    """Return the folder of each space that has a folder. Folders are never nested, because spaces would otherwise write
+    to each other's folders."""
     shown = load_structure(tx, row.id).site_spaces.values()
     wanted = {one.docs_directory: one.space_id for one in shown if one.docs_directory is not None}
     found: list[tuple[str, str]] = []

@@ -115,7 +115,7 @@ def list_member_sites(
     """List the sites that a member can see, with the member's role on each. Members can list their own sites;
     administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see closed sites and the sites of other members.")
+        raise Forbidden("Only administrators can see closed sites and other members' sites.")
     with call.db.read() as tx:
         member = require_found(
             find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."
@@ -147,7 +147,7 @@ def list_member_sites(
     yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
-    """Create an unpublished site with spaces where the caller has the role `create` or higher."""
+    """Create an unpublished site with spaces where the caller has the `create` role or higher."""
     given = body or CreateSite()
     with call.db.write() as tx:
         require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
@@ -171,9 +171,9 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
-    variants. A host name, or a path where a proxy shows the site, is used once it is verified to belong to
-    the organization. To repeat the check, send the same value again."""
+    """Update a site. Former basenames, and former paths of sections and variants, redirect to the new ones. A hostname,
+    or a path where a proxy shows the site, is used only after it is verified that it belongs to the organization. To
+    repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
@@ -196,7 +196,7 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
     yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
-    """Publish a site for the audience set by its visibility. Requires the role `create` or higher in every
+    """Publish a site for the audience that its visibility specifies. Requires the `create` role or higher in every
     space of the site."""
     with call.db.write() as tx:
         publishing.publish_site(tx, site)
@@ -220,7 +220,7 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     visitors=True,
 )
 def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQuery) -> PublishedSite:
-    """Get a complete published site: its structure (limited to what the caller can see), its customization,
+    """Get a complete published site: its structure (limited to the parts that the caller can see), its customization,
     and its scripts."""
     with call.db.read() as tx:
         return present_profile(tx, call, site, query.share_key)
@@ -228,7 +228,7 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
 
 @operation("listSiteDrafts", "GET", "/orgs/{organizationId}/sites/{siteId}/drafts", needs=Can.VIEW)
 def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
-    """List the drafts of a site: parts of its structure and redirects that visitors don't see, each with the
+    """List the drafts of a site: parts of its structure and redirects that aren't live for visitors, each with the
     content that becomes visible when the draft is published."""
     with call.db.read() as tx:
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
@@ -242,9 +242,8 @@ def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
     errors=(400, 404),
 )
 def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDrafts:
-    """Publish drafts of a site all at once, or convert live parts back to drafts. Returns the remaining
-    drafts. On a published site, this requires the role `create` or higher in all the spaces that become
-    visible."""
+    """Publish drafts of a site all at once, or convert live parts back to drafts. Returns the remaining drafts. On a
+    published site, this requires the `create` role or higher in all the spaces that become visible."""
     with call.db.write() as tx:
         drafts_presenting.publish_drafts(tx, call, site, body.items, draft=body.draft)
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
@@ -281,8 +280,8 @@ def search_site(
     visitors=True,
 )
 def prewarm_search(call: Call, site: SiteAccess | VisitedSite) -> None:
-    """Announce that searches of a site are likely to follow. Octavo's search index is always ready, so this has no
-    effect."""
+    """Announce that a site will probably be searched soon. This has no effect, because Octavo's search index is always
+    ready."""
 
 
 @operation(
@@ -354,7 +353,7 @@ def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
     return find_embed(call.context, query.url)
 
 
-# --- host names ---------------------------------------------------------------------------------------
+# --- hostnames ---------------------------------------------------------------------------------------
 
 
 def _hostname(call: Call, tx: Transaction, site: SiteAccess) -> CustomHostname:
@@ -367,7 +366,7 @@ def _named(call: Call) -> str:
 
 @operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW)
 def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
-    """Get a host name, with its site and the result of its last check."""
+    """Get a hostname, with its site and the result of its last check."""
     with call.db.read() as tx:
         return _hostname(call, tx, site)
 
@@ -380,7 +379,7 @@ def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
     errors=(400, 409),
 )
 def check_hostname(call: Call, site: SiteAccess) -> None:
-    """Check whether a host name points to this server's sites, and whether it is verified."""
+    """Check whether a hostname points to this server's sites, and whether it is verified."""
     hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
     leads_here = status == "live"
@@ -391,7 +390,7 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
 
 @operation("removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN)
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
-    """Remove a host name. The site is then available only at its URL under the sites domain."""
+    """Remove a hostname. The site is then available only at its URL under the sites domain."""
     with call.db.write() as tx:
         hostnames.remove_hostname(tx, site, _named(call))
     return True
@@ -420,6 +419,6 @@ def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Organizat
 
 @operation("deletePicture", "DELETE", _PICTURES + "/{pictureId}", needs=Can.CREATE_CONTENT)
 def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image. Sites that use it stop showing it."""
+    """Delete an image. Sites that use it no longer show it."""
     with call.db.write() as tx:
         return site_images.delete(tx, org, picture_id)

@@ -80,9 +80,8 @@ def select_site_spaces(
 def _by_default(
     tx: Transaction, structure: Structure, wanted: Mapping[str, str], current: str | None
 ) -> dict[str, str]:
-    """Return one site space per section, plus the one where the search starts. For each section, this is the
-    first variant in the language of the one where the search starts, or else the default, or else the first
-    visible variant."""
+    """Return the site space where the search starts, and one site space per section: the first variant in the same
+    language, the default variant, or the first visible variant, in this order of preference."""
     languages = {id: titles.language for id, titles in get_titles(tx, list(set(wanted.values()))).items()}
     language = languages.get(wanted[current]) if current is not None else None
     found = {} if current is None else {current: wanted[current]}

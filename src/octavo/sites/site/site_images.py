@@ -24,7 +24,7 @@ from octavo.organization.spaces.garbage import release, retain
 PICTURES = "/~pictures/"
 """Path prefix of image URLs, under the sites URL."""
 _HEAD = 4096
-"""Number of bytes at the beginning of a file that must identify it as an SVG."""
+"""Number of bytes at the beginning of a file within which an SVG must be recognizable."""
 _TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -47,7 +47,7 @@ _COLUMNS = "id, name, hash, type, size, created_at"
 
 
 def picture_url(sites_url: str, row: PictureRow) -> str:
-    """Return the public URL of an image, valid until the image is deleted."""
+    """Return the public URL of an image, which is valid until the image is deleted."""
     return f"{sites_url.rstrip('/')}{PICTURES}{row.id}/{quote(row.name, safe='')}"
 
 
@@ -100,7 +100,7 @@ def insert(
 
 
 def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image; sites that use it no longer show it. Return False if it doesn't exist."""
+    """Delete an image. Sites that use it no longer show it. Return False if it doesn't exist."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM pictures WHERE id = :id AND organization_id = :org",
         id=picture_id,
@@ -117,7 +117,7 @@ def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
 
 
 def find_picture(tx: Transaction, picture_id: str) -> tuple[FileGrant, int] | None:
-    """Return the file of an image and its size to anyone who has its ID."""
+    """Return the file of an image and its size. Anyone who knows the ID can load the image."""
     row = tx.one("SELECT hash, name, type, size FROM pictures WHERE id = :id", id=picture_id)
     return None if row is None else (FileGrant(*row[:3]), row[3])
 

@@ -50,8 +50,8 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class SiteRow(Struct, frozen=True):
-    """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that aren't
-    verified to belong to the owner, where nothing is served."""
+    """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that aren't verified yet,
+    so they don't serve the site."""
 
     id: str
     organization_id: str
@@ -171,7 +171,7 @@ def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
 
 
 def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
-    """Return whether a proxy shows any site at a host. ``but``: the site to ignore."""
+    """Return whether a proxy shows a site at this host. ``but``: the site to ignore."""
     found = tx.value(
         "SELECT 1 FROM sites WHERE proxy_host = :host AND id <> :but LIMIT 1", host=host, but=but
     )
@@ -190,7 +190,7 @@ def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
 
 
 def list_claiming(tx: Transaction, hostname: str) -> list[SiteRow]:
-    """List the sites that claim a host name, oldest first."""
+    """List the sites that claim a hostname, oldest first."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.claimed_hostname = :hostname ORDER BY t.id", hostname=hostname
     )
@@ -345,7 +345,7 @@ def _record_former_hostname(tx: Transaction, site_id: str) -> None:
 
 
 def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the host names that the sites of an organization have or had, including those of proxies."""
+    """Return the hostnames that the sites of an organization have or had, including the hostnames of proxies."""
     rows = tx.all(
         """SELECT hostname FROM sites WHERE organization_id = :org AND hostname IS NOT NULL
            UNION SELECT proxy_host FROM sites WHERE organization_id = :org AND proxy_host IS NOT NULL
@@ -355,8 +355,19 @@ def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
     return [row[0].partition(":")[0] for row in rows]
 
 
+def is_given_up(tx: Transaction, hostname: str) -> bool:
+    """Return whether a site had this hostname, and no site is behind it now. Its DNS record may still point to
+    this server."""
+    row = tx.one(
+        """SELECT 1 FROM site_former_hostnames f WHERE f.hostname = :name
+             AND NOT EXISTS (SELECT 1 FROM sites s WHERE s.proxy_host = f.hostname)""",
+        name=hostname,
+    )
+    return row is not None
+
+
 def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
-    """Return whether another organization's site was the last to have this host name."""
+    """Return whether another organization's site was the last to have this hostname."""
     row = tx.one(
         "SELECT 1 FROM site_former_hostnames WHERE hostname = :name AND organization_id <> :org",
         name=hostname,
@@ -366,8 +377,8 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """Return a number that changes whenever anything that a site's visitors see changes, except the content
-    of its spaces."""
+    """Return a number that changes whenever data that site visitors can see changes, other than the content of
+    spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found
 
@@ -377,7 +388,7 @@ def touch_site(tx: Transaction, site_id: str) -> None:
 
 
 def delete_site(tx: Transaction, site_id: str) -> None:
-    """Delete a site and everything that belongs to it; the content of its spaces is kept."""
+    """Delete a site and all of its data. The content of its spaces is kept."""
     _record_former_hostname(tx, site_id)
     tx.run("DELETE FROM sites WHERE id = :site", site=site_id)
 

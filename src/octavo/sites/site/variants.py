@@ -38,9 +38,9 @@ def arrange_variants(
     parts: Mapping[str, Source],
     brand: StoredBrand,
 ) -> tuple[str, list[Problem]]:
-    """Show spaces as variants, next to the first one on the site that already shows it, or else on a new
-    site. Return the ID of the site and the problems found. Raises Forbidden or NotFound if the actor lacks
-    access to the site or the spaces."""
+    """Show spaces as variants on the site that already shows the first space, or on a new site. Return the ID of the
+    site and the problems found. Raises Forbidden or NotFound if the actor doesn't have access to the site or the
+    spaces."""
     problems: list[Problem] = []
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])
@@ -66,7 +66,7 @@ def arrange_variants(
 def _add(
     tx: Transaction, site: SiteAccess, structure: Sequence[DocsEntry], spaces: Mapping[str, str], first: str
 ) -> None:
-    """Add the spaces that aren't shown yet next to the first one."""
+    """Add the spaces that the site doesn't show yet after the first space."""
     shown = load_structure(tx, site.site_id)
     beside = next(row for row in shown.site_spaces.values() if row.space_id == first)
     there = {row.space_id for row in shown.variants(beside.section_id)}

@@ -13,8 +13,8 @@ from octavo.kit.http.operation import Drafted, Visitor
 
 
 class Sight:
-    """Filter for sections that a visitor is allowed to find. ``views``: the spaces that they can see, by
-    ID. ``draft``: the state to show for one of them instead of the main version."""
+    """Filter for sections that a visitor is allowed to find. ``views``: the spaces that the visitor can see, by ID.
+    ``draft``: the state to show for one of these spaces instead of the main version."""
 
     def __init__(
         self, tx: Transaction, views: Mapping[str, SpaceView], drafted: Drafted | None = None

@@ -1,12 +1,11 @@
 """Tokens that let external renderers read a site through the API for a visitor.
 
-They are JWTs, because renderers read their claims. They are short and stay the same for an hour, because
-renderers cache pages in folders named after the token, and the length of these names is limited. Therefore,
-the header is empty, and the signature is truncated to 96 bits. The expiration time and the site are part of
-the signed text, but not of the token; they are derived from the time and the request. A person or an API
-specification can be requested if a page on the site refers to it. A token stops working when the visitor's
-access ends: when the share link or the visitor authentication key is no longer valid, or when the site is
-unpublished or its visibility changes."""
+Tokens are JWTs, because renderers read their claims. They are short and stay the same for an hour, because renderers
+cache pages in folders named after the token, and the length of folder names is limited. Therefore, the header is empty,
+and the signature is truncated to 96 bits. The expiration time and the site are part of the signed text, but not of the
+token, because they can be derived from the time and the request. A person or an API specification can be requested if a
+page on the site refers to it. A token stops working when the visitor's access ends: when the share link or the visitor
+authentication key is no longer valid, or when the site is unpublished or its visibility changes."""
 
 from __future__ import annotations
 
@@ -91,14 +90,14 @@ def make_visitor_token(
 
 
 def _ends() -> tuple[int, int]:
-    """Return the expiration times, in seconds, of tokens from this hour and the previous one."""
+    """Return the expiration times, in seconds, of tokens from this hour and the previous hour."""
     hour = now() // 1000 // _HOUR
     return (hour + 2) * _HOUR, (hour + 1) * _HOUR
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiration time, and the grant of its holder's access, so that the token expires
-    with that grant."""
+    """Sign the token, its expiration time, and the grant that gives its holder access, so that the token expires with
+    that grant."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":
@@ -111,9 +110,9 @@ def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> 
 
 
 def find_visitor(call: Call, token: str) -> Visitor | None:
-    """Return the visitor that a visitor or preview token identifies, or None if the token isn't valid for
-    this request. Raises NotFound if the request names a person or API specification that isn't on any page
-    that the visitor can see."""
+    """Return the visitor that a visitor or preview token identifies, or None if the token isn't valid for this request.
+    Raises NotFound if the request is for a person or API specification that isn't on any page that the visitor can
+    see."""
     if len(token) > _MAX:
         return None
     asked = _requested_resource(call)
@@ -186,7 +185,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("There is no page on this site that this reference points to.")
+    return NotFound("This reference doesn't point to a page on this site.")
 
 
 class _RequestedResource(Struct, frozen=True):

@@ -30,7 +30,7 @@ from .types import SiteStyleguide, SiteTitle, SiteType, Visibility
 PROXIED = "/~proxied/"
 """Path prefix of requests from owners' proxies, followed by the ID of a site."""
 _PROXY = pattern(
-    r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
+    r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a hostname and a path, such as example.com/docs"
 )
 
 # Every plan of Octavo includes everything.
@@ -68,9 +68,9 @@ FEATURES = (
 
 
 class SiteUrls(Struct, kw_only=True):
-    """URLs of a site. ``preview``: the URL that opens a new preview, for people who are signed in and can see
-    all spaces of the site. ``login`` and ``logout``: the URLs where visitors sign in and out, if the site is
-    published for authenticated visitors."""
+    """URLs of a site. ``preview``: the URL that opens a new preview, for people who are signed in and can see all
+    spaces on the site. ``login`` and ``logout``: the URLs at which visitors sign in and out, if the site is published
+    for authenticated visitors."""
 
     location: str
     app: str
@@ -91,16 +91,16 @@ class AdaptiveContent(Struct):
 
 
 class Proxy(Struct):
-    """Location of a site behind a proxy. ``origin``: the host and path where the owner's proxy shows the
-    site. ``target``: the URL to forward requests to."""
+    """Location of a site behind a proxy. ``origin``: the host and path at which the owner's proxy shows the site.
+    ``target``: the URL to forward requests to."""
 
     origin: str
     target: str
 
 
 class UnverifiedLocation(Struct):
-    """Location of a site that isn't verified yet and therefore isn't used. To verify it, add a TXT record
-    with this name and text or, for a host name, point it to this server."""
+    """Location of a site that isn't verified yet and therefore isn't used. To verify it, add a TXT record with this
+    name and text or, for a hostname, point the hostname to this server."""
 
     address: str
     name: str
@@ -204,7 +204,7 @@ class LocationUrls(Struct):
 
 
 class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hostname"):
-    """Host name. ``isActive``: whether the site is published at this host name. ``status``: the result of the
+    """Hostname. ``isActive``: whether the site is published at this hostname. ``status``: the result of the
     last check."""
 
     hostname: str
@@ -225,12 +225,12 @@ def present_hostname(to: Recipient, site: SiteRow, hostname: str) -> CustomHostn
 
 
 def proxied_path(site: SiteRow) -> str:
-    """Return the path on the sites domain where the owner's proxy requests a site."""
+    """Return the path on the sites domain at which the owner's proxy requests a site."""
     return f"{PROXIED}{site.id}"
 
 
 def _public_ads(ads: Mapping[str, object] | None) -> JsonObject | UnsetType:
-    """Return ad settings without the fields that are only for the ad network."""
+    """Return the ad settings without the fields that are only for the ad network."""
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 
 
@@ -259,7 +259,7 @@ def _icon(site: SiteRow) -> Favicon | None:
 def present_site(
     to: Recipient, org: OrgRow, site: SiteRow, role: str | None, sync: ProjectRow | None
 ) -> Site:
-    """Present a site. ``role``: the recipient's role on it. ``sync``: its Git sync."""
+    """Present a site. ``role``: the recipient's role on the site. ``sync``: its Git sync."""
     proxy = site.claimed_proxy or site.proxy
     published = published_url(to.settings.sites_url, org, site) if site.published else UNSET
     authenticates = isinstance(published, str) and site.visibility == "visitor-auth"

@@ -6,6 +6,14 @@ import type { IconName } from "../../parts/Icon.svelte";
 
 type Kind = Finding["kind"];
 
+/** The filters of the list of findings. An empty text stands for none. */
+export interface Filters {
+  kind: Kind | undefined;
+  severity: Finding["severity"] | undefined;
+  space: string | undefined;
+  search: string;
+}
+
 export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly Kind[] }> = {
   links: {
     name: t("links"),
@@ -15,7 +23,7 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
   freshness: {
     name: t("freshness"),
     icon: "clock",
-    kinds: ["review-due", "placeholder", "changed-operation"],
+    kinds: ["review-due", "placeholder", "changed-operation", "changed-code", "changelog"],
   },
   consistency: {
     name: t("consistency"),
@@ -38,6 +46,8 @@ export const KINDS: Record<Kind, string> = {
   "external-link": t("externalLinkDoesntWork"),
   "removed-operation": t("operationWasRemoved"),
   "changed-operation": t("operationChangedAfterPage"),
+  "changed-code": t("linkedCodeChanged"),
+  changelog: t("changelogAnnouncedChange"),
   placeholder: t("textIsUnfinished"),
   "review-due": t("pageIsDueForReview"),
   contradiction: t("pagesContradictEachOther"),

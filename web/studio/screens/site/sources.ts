@@ -26,6 +26,14 @@ export const CONNECTORS: Record<string, Connector> = {
   "builtin:linear": { name: "Linear", settings: ["token"], pulled: true },
   "builtin:hubspot": { name: "HubSpot", settings: ["token"], pulled: true },
   "builtin:freshdesk": { name: "Freshdesk", settings: ["domain", "apiKey"], pulled: true },
+  "builtin:front": { name: "Front", settings: ["token"], pulled: true },
+  "builtin:pylon": { name: "Pylon", settings: ["token"], pulled: true },
+  "builtin:zoho-desk": {
+    name: "Zoho Desk",
+    settings: ["dataCenter", "orgId", "clientId", "clientSecret", "refreshToken"],
+    pulled: true,
+  },
+  "builtin:youtube": { name: "YouTube", settings: ["channelId"], pulled: true },
   "builtin:email": { name: t("email"), settings: [], pulled: false },
   "builtin:api": { name: t("api"), settings: [], pulled: false },
 };
@@ -41,6 +49,12 @@ export const SETTINGS: Record<Setting, { name: string; hint?: string; secret?: b
   apiEmail: { name: t("emailAddress") },
   domain: { name: t("domain") },
   apiKey: { name: t("apiKey"), secret: true },
+  channelId: { name: t("channel"), hint: t("channelIdOrHandle") },
+  dataCenter: { name: t("dataCenter"), hint: t("endOfZohoDomain") },
+  orgId: { name: t("organizationId") },
+  clientId: { name: t("clientId") },
+  clientSecret: { name: t("clientSecret"), secret: true },
+  refreshToken: { name: t("refreshToken"), secret: true },
 };
 
 export const STATES: Record<Connection["status"], { name: string; look: string }> = {
@@ -55,5 +69,6 @@ export const nameOf = (connection: Connection): string =>
 
 /** Return what distinguishes a connection from others of its kind. */
 export const placeOf = ({ setupSettings: set, email }: Connection): string =>
-  set?.url ?? set?.repository ?? set?.subdomain ?? set?.baseUrl ?? set?.domain ?? email?.ingestionAddress ??
-    "";
+  set?.url ?? set?.repository ?? set?.subdomain ?? set?.baseUrl ?? set?.domain ?? set?.channelId ??
+    set?.orgId ??
+    email?.ingestionAddress ?? "";

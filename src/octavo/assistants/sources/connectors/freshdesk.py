@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.net.fetch import Fetcher
 
-from ..client import ListGuard, SourceApi, read_text
-from ..types import SourceBatch, SourceFailure, SourceRecord, SourceSetup
-from .github import read_time
+from ..client import basic_login, read_names, read_text, read_time
+from ..types import SourceBatch, SourceRecord, SourceSetup
+from .service import ServiceConnector
 
-BASE = "https://{domain}/api/v2"
-_DOMAIN = re.compile(r"[a-z0-9][a-z0-9.-]{0,250}\.[a-z]{2,63}\Z", re.A | re.I)
+_DOMAIN = re.compile(r"[a-z0-9][a-z0-9.-]{0,250}\.[a-z]{2,63}", re.A | re.I)
 _PAGE = 100
 _LAST_PAGE = 300
-"""Number of the last page of a list that Freshdesk returns."""
+"""Number of the last page that Freshdesk returns of a list."""
 _STATUS = {2: "open", 3: "pending", 4: "resolved", 5: "closed"}
 _FIRST = "1970-01-01T00:00:00Z"
 
 
-class Freshdesk:
+class Freshdesk(ServiceConnector):
     """Connector for tickets. The cursor is the time of the last change."""
 
     name = "builtin:freshdesk"
+    service = "Freshdesk"
+    base = "https://{domain}/api/v2"
     fields: tuple[str, ...] = ("domain", "api_key")
     secrets: tuple[str, ...] = ("api_key",)
-    complete = False
+    patterns = {"domain": (_DOMAIN, "The domain is invalid. Enter a domain such as acme.freshdesk.com.")}
 
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
+    def headers(self, setup: SourceSetup) -> dict[str, str]:
+        return basic_login(setup.values["api_key"], "X")
 
     def test(self, setup: SourceSetup) -> None:
-        self._api(setup).list("/tickets", per_page=1)
+        self.api(setup).list("/tickets", per_page=1)
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        api, guard = self._api(setup), ListGuard("Freshdesk")
+        api, guard = self.api(setup), self.guard()
         since = cursor = setup.cursor or _FIRST
         page = 1
         while True:
@@ -59,21 +58,9 @@ class Freshdesk:
             if page > _LAST_PAGE:
                 since, page = cursor, 1
 
-    def _api(self, setup: SourceSetup) -> SourceApi:
-        domain = setup.values["domain"]
-        if not _DOMAIN.match(domain):
-            raise SourceFailure(
-                "misconfigured", "The domain is invalid. Enter a domain such as acme.freshdesk.com."
-            )
-        login = base64.b64encode(f"{setup.values['api_key']}:X".encode()).decode()
-        return SourceApi(
-            "Freshdesk", BASE.format(domain=domain), self._fetcher, {"Authorization": f"Basic {login}"}
-        )
-
 
 def _ticket(found: JsonObject, domain: str) -> SourceRecord:
-    tags, status, id = found.get("tags"), found.get("status"), str(found.get("id", ""))
-    labels = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    status, id = found.get("status"), str(found.get("id", ""))
     return SourceRecord(
         id=id,
         type="ticket",
@@ -83,6 +70,6 @@ def _ticket(found: JsonObject, domain: str) -> SourceRecord:
         created_at=read_time(found.get("created_at")),
         metadata={
             "status": _STATUS.get(status, "") if isinstance(status, int) else "",
-            "labels": ", ".join(labels),
+            "labels": read_names(found.get("tags")),
         },
     )

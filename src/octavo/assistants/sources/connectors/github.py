@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import milliseconds
-from octavo.kit.net.fetch import Fetcher
 
-from ..client import ListGuard, SourceApi, read_list, read_text
+from ..client import SourceApi, read_list, read_names, read_object, read_text, read_time
 from ..types import SourceBatch, SourceFailure, SourceRecord, SourceSetup
+from .service import ServiceConnector
 
-BASE = "https://api.github.com"
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+\Z", re.A)
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.A)
 _DISCUSSIONS = """query($owner: String!, $name: String!, $count: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
     discussions(first: $count, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
@@ -27,21 +24,19 @@ _DISCUSSIONS = """query($owner: String!, $name: String!, $count: Int!, $after: S
 }"""
 
 
-class _GitHub:
+class _GitHub(ServiceConnector):
+    service = "GitHub"
+    base = "https://api.github.com"
     fields: tuple[str, ...] = ("repository", "token")
-    secrets: tuple[str, ...] = ("token",)
-    complete = False
+    patterns = {
+        "repository": (
+            _REPOSITORY,
+            "The repository must have an owner and a name, such as acme/docs.",
+        )
+    }
 
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
-
-    def _api(self, setup: SourceSetup) -> SourceApi:
-        if not _REPOSITORY.match(setup.values["repository"]):
-            raise SourceFailure(
-                "misconfigured", "The repository must have an owner and a name, such as acme/docs."
-            )
-        headers = {"Authorization": f"Bearer {setup.values['token']}", "X-GitHub-Api-Version": "2022-11-28"}
-        return SourceApi("GitHub", BASE, self._fetcher, headers)
+    def headers(self, setup: SourceSetup) -> dict[str, str]:
+        return super().headers(setup) | {"X-GitHub-Api-Version": "2022-11-28"}
 
 
 class GitHubIssues(_GitHub):
@@ -50,10 +45,10 @@ class GitHubIssues(_GitHub):
     name = "builtin:github-issues"
 
     def test(self, setup: SourceSetup) -> None:
-        self._api(setup).list(f"/repos/{setup.values['repository']}/issues", per_page=1)
+        self.api(setup).list(f"/repos/{setup.values['repository']}/issues", per_page=1)
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        api, guard = self._api(setup), ListGuard("GitHub")
+        api, guard = self.api(setup), self.guard()
         since = setup.cursor
         while True:
             guard.check(since)
@@ -92,10 +87,10 @@ class GitHubDiscussions(_GitHub):
     name = "builtin:github-discussions"
 
     def test(self, setup: SourceSetup) -> None:
-        self._ask(self._api(setup), setup, 1, None)
+        self._ask(self.api(setup), setup, 1, None)
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        api, guard = self._api(setup), ListGuard("GitHub")
+        api, guard = self.api(setup), self.guard()
         after: str | None = None
         latest = setup.cursor
         while True:
@@ -103,9 +98,9 @@ class GitHubDiscussions(_GitHub):
             nodes = read_list(found.get("nodes"))
             times = [read_text(each.get("updatedAt")) for each in nodes]
             latest = max([latest, *times])
-            info = found.get("pageInfo")
-            more = isinstance(info, dict) and info.get("hasNextPage") is True
-            after = read_text(info.get("endCursor")) if isinstance(info, dict) else ""
+            info = read_object(found.get("pageInfo"))
+            more = info.get("hasNextPage") is True
+            after = read_text(info.get("endCursor"))
             is_last = not more or any(time <= setup.cursor for time in times)
             # The newest discussions come first, so the cursor advances only after the last page.
             yield SourceBatch([_discussion(each) for each in nodes], latest if is_last else setup.cursor)
@@ -117,9 +112,7 @@ class GitHubDiscussions(_GitHub):
         owner, name = setup.values["repository"].split("/")
         variables = {"owner": owner, "name": name, "count": count, "after": after}
         answer = api.post("/graphql", {"query": _DISCUSSIONS, "variables": variables})
-        data = answer.get("data")
-        repository = data.get("repository") if isinstance(data, dict) else None
-        found = repository.get("discussions") if isinstance(repository, dict) else None
+        found = read_object(read_object(answer.get("data")).get("repository")).get("discussions")
         if not isinstance(found, dict):
             errors = read_list(answer.get("errors"))
             kind = read_text(errors[0].get("type")) if errors else ""
@@ -137,7 +130,6 @@ class GitHubDiscussions(_GitHub):
 
 
 def _issue(found: JsonObject) -> SourceRecord:
-    labels = ", ".join(read_text(label.get("name")) for label in read_list(found.get("labels")))
     return SourceRecord(
         id=str(found.get("number", "")),
         type="ticket",
@@ -145,17 +137,13 @@ def _issue(found: JsonObject) -> SourceRecord:
         body=read_text(found.get("body")),
         url=read_text(found.get("html_url")) or None,
         created_at=read_time(found.get("created_at")),
-        metadata={"state": read_text(found.get("state")), "labels": labels},
+        metadata={"state": read_text(found.get("state")), "labels": read_names(found.get("labels"))},
     )
 
 
 def _discussion(found: JsonObject) -> SourceRecord:
-    category, answer, labels = found.get("category"), found.get("answer"), found.get("labels")
-    names = [
-        read_text(each.get("name"))
-        for each in read_list(labels.get("nodes") if isinstance(labels, dict) else [])
-    ]
-    parts = [read_text(found.get("body")), read_text(answer.get("body")) if isinstance(answer, dict) else ""]
+    answer = found.get("answer")
+    parts = [read_text(found.get("body")), read_text(read_object(answer).get("body"))]
     return SourceRecord(
         id=str(found.get("number", "")),
         type="ticket",
@@ -164,16 +152,8 @@ def _discussion(found: JsonObject) -> SourceRecord:
         url=read_text(found.get("url")) or None,
         created_at=read_time(found.get("createdAt")),
         metadata={
-            "category": read_text(category.get("name")) if isinstance(category, dict) else "",
+            "category": read_text(read_object(found.get("category")).get("name")),
             "answered": "yes" if isinstance(answer, dict) else "no",
-            "labels": ", ".join(names),
+            "labels": read_names(read_object(found.get("labels")).get("nodes")),
         },
     )
-
-
-def read_time(value: object) -> int | None:
-    """Return a time from a response in milliseconds, or None if it isn't a time."""
-    try:
-        return milliseconds(datetime.fromisoformat(read_text(value)))
-    except ValueError:
-        return None

@@ -5,36 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.net.fetch import Fetcher
 
-from ..client import ListGuard, SourceApi, read_list, read_text, text_of_html
+from ..client import read_list, read_object, read_text, read_time, text_of_html
 from ..types import SourceBatch, SourceRecord, SourceSetup
-from .github import read_time
+from .service import ServiceConnector
 
-BASE = "https://api.hubapi.com"
 _CHANGED = "hs_lastmodifieddate"
 _PROPERTIES = ["subject", "content", "createdate", _CHANGED, "hs_ticket_priority"]
 _PAGE = 100
 _LONGEST = 9_900
-"""Maximum position in one search. HubSpot allows 10,000 results."""
+"""Maximum offset of a page of search results. HubSpot returns at most 10,000 results."""
 
 
-class HubSpot:
+class HubSpot(ServiceConnector):
     """Connector for tickets. The cursor is the time of the last change, in milliseconds."""
 
     name = "builtin:hubspot"
-    fields: tuple[str, ...] = ("token",)
-    secrets: tuple[str, ...] = ("token",)
-    complete = False
-
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
+    service = "HubSpot"
+    base = "https://api.hubapi.com"
 
     def test(self, setup: SourceSetup) -> None:
-        self._api(setup).get("/crm/v3/objects/tickets", limit=1)
+        self.api(setup).get("/crm/v3/objects/tickets", limit=1)
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        api, guard = self._api(setup), ListGuard("HubSpot")
+        api, guard = self.api(setup), self.guard()
         since = cursor = setup.cursor or "0"
         after = ""
         while True:
@@ -50,29 +44,18 @@ class HubSpot:
                 search["after"] = after
             found = api.post("/crm/v3/objects/tickets/search", search)
             tickets = read_list(found.get("results"))
-            times = [read_time(_values(each).get(_CHANGED)) or 0 for each in tickets]
+            times = [read_time(read_object(each.get("properties")).get(_CHANGED)) or 0 for each in tickets]
             cursor = str(max([int(cursor), *times]))
             yield SourceBatch([_ticket(each) for each in tickets], cursor)
-            paging = found.get("paging")
-            following = paging.get("next") if isinstance(paging, dict) else None
-            after = read_text(following.get("after")) if isinstance(following, dict) else ""
+            after = read_text(read_object(read_object(found.get("paging")).get("next")).get("after"))
             if not after:
                 return
             if after.isdigit() and int(after) > _LONGEST:
                 since, after = cursor, ""
 
-    def _api(self, setup: SourceSetup) -> SourceApi:
-        headers = {"Authorization": f"Bearer {setup.values['token']}"}
-        return SourceApi("HubSpot", BASE, self._fetcher, headers)
-
-
-def _values(found: JsonObject) -> JsonObject:
-    values = found.get("properties")
-    return values if isinstance(values, dict) else {}
-
 
 def _ticket(found: JsonObject) -> SourceRecord:
-    values = _values(found)
+    values = read_object(found.get("properties"))
     return SourceRecord(
         id=str(found.get("id", "")),
         type="ticket",

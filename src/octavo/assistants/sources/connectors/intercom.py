@@ -5,30 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.net.fetch import Fetcher
 
-from ..client import ListGuard, SourceApi, read_list, read_text, text_of_html
+from ..client import read_list, read_names, read_object, read_seconds, read_text, text_of_html
 from ..types import SourceBatch, SourceRecord, SourceSetup
+from .service import ServiceConnector
 
-BASE = "https://api.intercom.io"
 
-
-class Intercom:
+class Intercom(ServiceConnector):
     """Connector for conversations. The cursor is the time of the last change in seconds."""
 
     name = "builtin:intercom"
-    fields: tuple[str, ...] = ("token",)
-    secrets: tuple[str, ...] = ("token",)
-    complete = False
+    service = "Intercom"
+    base = "https://api.intercom.io"
 
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
+    def headers(self, setup: SourceSetup) -> dict[str, str]:
+        return super().headers(setup) | {"Intercom-Version": "2.11"}
 
     def test(self, setup: SourceSetup) -> None:
-        self._api(setup).get("/me")
+        self.api(setup).get("/me")
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        api, guard = self._api(setup), ListGuard("Intercom")
+        api, guard = self.api(setup), self.guard()
         since = int(setup.cursor or 0)
         latest, after = since, ""
         while True:
@@ -47,9 +44,7 @@ class Intercom:
             conversations = read_list(found.get("conversations"))
             times = [each["updated_at"] for each in conversations if isinstance(each.get("updated_at"), int)]
             latest = max([latest, *times])
-            pages = found.get("pages")
-            following = pages.get("next") if isinstance(pages, dict) else None
-            after = read_text(following.get("starting_after")) if isinstance(following, dict) else ""
+            after = read_text(read_object(read_object(found.get("pages")).get("next")).get("starting_after"))
             # The order of the list isn't guaranteed, so the cursor advances only once the entire list has
             # been read.
             yield SourceBatch(
@@ -58,26 +53,19 @@ class Intercom:
             if not after:
                 return
 
-    def _api(self, setup: SourceSetup) -> SourceApi:
-        headers = {"Authorization": f"Bearer {setup.values['token']}", "Intercom-Version": "2.11"}
-        return SourceApi("Intercom", BASE, self._fetcher, headers)
-
 
 def _conversation(found: JsonObject) -> SourceRecord:
-    source = found.get("source")
-    source = source if isinstance(source, dict) else {}
-    tags = found.get("tags")
-    names = [
-        read_text(tag.get("name")) for tag in read_list(tags.get("tags") if isinstance(tags, dict) else [])
-    ]
+    source = read_object(found.get("source"))
     body = text_of_html(read_text(source.get("body")))
     title = read_text(found.get("title")) or text_of_html(read_text(source.get("subject"))) or body
-    created_at = found.get("created_at")
     return SourceRecord(
         id=str(found.get("id", "")),
         type="ticket",
         title=title,
         body=body,
-        created_at=created_at * 1000 if isinstance(created_at, int) and 0 < created_at < 10**10 else None,
-        metadata={"status": read_text(found.get("state")), "labels": ", ".join(names)},
+        created_at=read_seconds(found.get("created_at")),
+        metadata={
+            "status": read_text(found.get("state")),
+            "labels": read_names(read_object(found.get("tags")).get("tags")),
+        },
     )

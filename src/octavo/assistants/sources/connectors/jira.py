@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.net.fetch import Fetcher
 
-from ..client import ListGuard, SourceApi, read_list, read_text
+from ..client import basic_login, read_list, read_names, read_object, read_text, read_time
 from ..types import SourceBatch, SourceRecord, SourceSetup
-from .github import read_time
+from .service import ServiceConnector
 
 _FIELDS = "summary,description,status,labels,created,updated"
 _BLOCKS = frozenset({"paragraph", "heading", "listItem", "codeBlock", "blockquote", "tableRow", "hardBreak"})
 
 
-class Jira:
+class Jira(ServiceConnector):
     """Connector for issues. The cursor is only a date, because Jira's queries use the account's time zone."""
 
     name = "builtin:jira"
+    service = "Jira"
+    base = "{base_url}"
     fields: tuple[str, ...] = ("base_url", "api_email", "api_token")
     secrets: tuple[str, ...] = ("api_token",)
-    complete = False
 
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
+    def headers(self, setup: SourceSetup) -> dict[str, str]:
+        return basic_login(setup.values["api_email"], setup.values["api_token"])
 
     def test(self, setup: SourceSetup) -> None:
-        self._api(setup).get("/rest/api/3/myself")
+        self.api(setup).get("/rest/api/3/myself")
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        api, guard, token, latest = self._api(setup), ListGuard("Jira"), "", setup.cursor
+        api, guard, token, latest = self.api(setup), self.guard(), "", setup.cursor
         where = f'updated >= "{setup.cursor}"' if setup.cursor else 'updated >= "1970-01-02"'
         while True:
             guard.check(token)
             query = {"jql": f"{where} ORDER BY updated ASC", "fields": _FIELDS, "maxResults": "100"}
             found = api.get("/rest/api/3/search/jql", **query, **({"nextPageToken": token} if token else {}))
             issues = read_list(found.get("issues"))
-            days = [read_text(_fields(each).get("updated"))[:10] for each in issues]
+            days = [read_text(read_object(each.get("fields")).get("updated"))[:10] for each in issues]
             latest = max([latest, *days])
             token = read_text(found.get("nextPageToken"))
             base = setup.values["base_url"].rstrip("/")
@@ -46,21 +45,9 @@ class Jira:
             if not token:
                 return
 
-    def _api(self, setup: SourceSetup) -> SourceApi:
-        login = f"{setup.values['api_email']}:{setup.values['api_token']}".encode()
-        headers = {"Authorization": f"Basic {base64.b64encode(login).decode()}"}
-        return SourceApi("Jira", setup.values["base_url"], self._fetcher, headers)
-
-
-def _fields(found: JsonObject) -> JsonObject:
-    fields = found.get("fields")
-    return fields if isinstance(fields, dict) else {}
-
 
 def _issue(found: JsonObject, base: str) -> SourceRecord:
-    fields, key = _fields(found), read_text(found.get("key"))
-    status, labels = fields.get("status"), fields.get("labels")
-    names = [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
+    fields, key = read_object(found.get("fields")), read_text(found.get("key"))
     return SourceRecord(
         id=key or str(found.get("id", "")),
         type="ticket",
@@ -69,8 +56,8 @@ def _issue(found: JsonObject, base: str) -> SourceRecord:
         url=f"{base}/browse/{key}" if key else None,
         created_at=read_time(fields.get("created")),
         metadata={
-            "status": read_text(status.get("name")) if isinstance(status, dict) else "",
-            "labels": ", ".join(names),
+            "status": read_text(read_object(fields.get("status")).get("name")),
+            "labels": read_names(fields.get("labels")),
         },
     )
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.net.fetch import Fetcher
 
-from ..client import ListGuard, SourceApi, read_list, read_text
+from ..client import read_list, read_names, read_object, read_text, read_time
 from ..types import SourceBatch, SourceFailure, SourceRecord, SourceSetup
-from .github import read_time
+from .service import ServiceConnector
 
-BASE = "https://api.linear.app"
 _QUERY = """query ($since: DateTimeOrDuration, $after: String) {
   issues(first: 50, after: $after, orderBy: updatedAt, filter: {updatedAt: {gte: $since}}) {
     nodes { identifier title description url createdAt updatedAt state { name } labels { nodes { name } } }
@@ -21,29 +19,28 @@ _QUERY = """query ($since: DateTimeOrDuration, $after: String) {
 _FIRST = "1970-01-01T00:00:00Z"
 
 
-class Linear:
+class Linear(ServiceConnector):
     """Connector for issues. The cursor is the time of the last change."""
 
     name = "builtin:linear"
-    fields: tuple[str, ...] = ("token",)
-    secrets: tuple[str, ...] = ("token",)
-    complete = False
+    service = "Linear"
+    base = "https://api.linear.app"
 
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
+    def headers(self, setup: SourceSetup) -> dict[str, str]:
+        return {"Authorization": setup.values["token"]}
 
     def test(self, setup: SourceSetup) -> None:
         self._ask(setup, "query { viewer { id } }", {})
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        guard, after, latest = ListGuard("Linear"), "", setup.cursor
+        guard, after, latest = self.guard(), "", setup.cursor
         while True:
             guard.check(after)
             values: JsonObject = {"since": setup.cursor or _FIRST, "after": after or None}
-            found = _object(self._ask(setup, _QUERY, values).get("issues"))
+            found = read_object(self._ask(setup, _QUERY, values).get("issues"))
             issues = read_list(found.get("nodes"))
             latest = max([latest, *(read_text(each.get("updatedAt")) for each in issues)])
-            place = _object(found.get("pageInfo"))
+            place = read_object(found.get("pageInfo"))
             after = read_text(place.get("endCursor")) if place.get("hasNextPage") is True else ""
             # The list starts with the latest change, so the cursor advances only once the entire list has been
             # read.
@@ -52,11 +49,10 @@ class Linear:
                 return
 
     def _ask(self, setup: SourceSetup, query: str, values: JsonObject) -> JsonObject:
-        api = SourceApi("Linear", BASE, self._fetcher, {"Authorization": setup.values["token"]})
-        answer = api.post("/graphql", {"query": query, "variables": values})
+        answer = self.api(setup).post("/graphql", {"query": query, "variables": values})
         errors = read_list(answer.get("errors"))
         if errors:
-            code = read_text(_object(errors[0].get("extensions")).get("code"))
+            code = read_text(read_object(errors[0].get("extensions")).get("code"))
             if code == "RATELIMITED":
                 raise SourceFailure(
                     "rate_limited", "Linear's rate limit was reached. The next sync continues from here."
@@ -65,15 +61,10 @@ class Linear:
             raise SourceFailure(
                 "authentication" if code == "AUTHENTICATION_ERROR" else "misconfigured", f"Linear: {reason}"
             )
-        return _object(answer.get("data"))
-
-
-def _object(value: object) -> JsonObject:
-    return value if isinstance(value, dict) else {}
+        return read_object(answer.get("data"))
 
 
 def _issue(found: JsonObject) -> SourceRecord:
-    names = [read_text(each.get("name")) for each in read_list(_object(found.get("labels")).get("nodes"))]
     return SourceRecord(
         id=read_text(found.get("identifier")),
         type="ticket",
@@ -82,7 +73,7 @@ def _issue(found: JsonObject) -> SourceRecord:
         url=read_text(found.get("url")) or None,
         created_at=read_time(found.get("createdAt")),
         metadata={
-            "status": read_text(_object(found.get("state")).get("name")),
-            "labels": ", ".join(names),
+            "status": read_text(read_object(found.get("state")).get("name")),
+            "labels": read_names(read_object(found.get("labels")).get("nodes")),
         },
     )

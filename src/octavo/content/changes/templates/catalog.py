@@ -1,4 +1,4 @@
-"""Available templates: the built-in ones, and every space that a person can read."""
+"""Available templates: built-in templates, and every space that a person can read."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "
 
 
 class TemplateEntry(Struct, frozen=True):
-    """Template for the pages of a change request or space. ``space``: the space that is used as the
-    template; None for a built-in one. ``refs``: the names of its open references."""
+    """Template for the pages of a change request or space. ``space``: the space that is used as the template; None for
+    a built-in template. ``refs``: the names of its open references."""
 
     id: str
     title: str

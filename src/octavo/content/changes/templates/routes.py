@@ -20,7 +20,7 @@ operation = Area("changes").operation
 
 @operation("listTemplates", "GET", "/orgs/{organizationId}/templates", needs=Can.VIEW)
 def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Template]:
-    """List templates: those included in Octavo, and the spaces of an organization that the caller can read."""
+    """List templates: built-in templates, and the spaces of an organization that the caller can read."""
     with call.db.read() as tx:
         return present_slice(catalog.list_templates(tx, org, query.limit, query.page), present_template)
 

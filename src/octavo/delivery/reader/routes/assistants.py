@@ -69,7 +69,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
 
 
 def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer: Answer) -> Later:
-    """Send a request to an API and return its response in place of the text in ``answer``."""
+    """Send a request to an API, and return its response instead of the text in ``answer``."""
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
 
     def work_out() -> Answer:
@@ -95,8 +95,8 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
-    """Return the response to a call to a read-only tool. The response is from the cache if the result is
-    the same for this visitor."""
+    """Return the response to a call to a read-only tool. It comes from the cache if the result is the same for this
+    visitor."""
 
     def make() -> ToolResult:
         notes: list[EventNote] = []

@@ -1,5 +1,5 @@
-"""Lists of a site's pages for crawlers and other clients: robots.txt, sitemaps, the feed, and the texts for
-language models."""
+"""Lists of a site's pages for crawlers and other clients: robots.txt, sitemaps, the feed, and files for language
+models."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """Return the Markdown of a page that has the same URL as a file that every site has, such as
-    ``skill.md``; None if there is no such page."""
+    """Return the Markdown of a page whose URL is also the URL of a file on every site, such as ``skill.md``; None if
+    there is no such page."""
     try:
         space = enter_space(view.tx, visit)
     except RedirectBeforeVisit:

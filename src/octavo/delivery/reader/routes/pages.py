@@ -132,7 +132,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) 
 
 
 def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
-    """Return the feed of the page at that path. Pages without dated entries have none."""
+    """Return the feed of the page at that path. Pages without dated entries don't have a feed."""
     tree = visit.view.tree
     page = tree.find(path)
     shown = tree.first_document(page) if page is not None else None
@@ -214,7 +214,7 @@ def _merge_alternates(
 
 
 def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:
-    """Return the same page in each available language, including its own; empty if the variants are
+    """Return the same page in each available language, including its own. The result is empty if the variants are
     versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()

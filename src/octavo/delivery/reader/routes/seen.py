@@ -16,7 +16,7 @@ from ..tracking import MAX_SEEN, SEEN_PATH, location_of, read_seen, record_seen
 
 @route("noteSeen", SEEN_PATH, method="POST", body=MAX_SEEN)
 def record_report(view: View, visit: SpaceVisit) -> Answer:
-    """Record what a page's script reports about the visitor."""
+    """Record a report about the visitor from a page's script."""
     if is_cross_origin(view, visit.visit):
         raise Forbidden("Only pages on this site can report events.")
     seen = read_seen(view.body)

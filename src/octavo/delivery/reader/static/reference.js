@@ -104,7 +104,11 @@
       });
     }
     one("code", box).replaceChildren(...lines);
-    return written ? [written[0], ""] : [template.language, template.library];
+    const shown = written ? [written[0], ""] : [template.language, template.library];
+    one("pre", box).setAttribute("aria-label", shown[0]);
+    const caption = one(".code-language", box);
+    if (caption) caption.textContent = shown[0];
+    return shown;
   };
   const mark = (box, [language, library]) => {
     let shown = null;

@@ -1,8 +1,8 @@
-"""Convert HTML to pages. The content of a page becomes nodes; nothing in them can execute.
+"""Convert HTML to pages. The content of a page becomes nodes, which can't contain executable code.
 
-The nodes are created here and written by the shared writer, so everything in a text (Markdown, custom tags,
-HTML) stays text. Elements without a corresponding node are replaced with their content; elements that only
-control the browser are dropped."""
+This module creates the nodes, and the shared writer writes them, so all syntax in text (Markdown, custom tags, HTML)
+stays text. Elements without a corresponding node are replaced with their content; elements that only control the
+browser are dropped."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. This
-    never fetches anything and never fails."""
+    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. This function
+    never sends requests and never fails."""
     text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
@@ -113,7 +113,7 @@ def decode_html(data: bytes, declared: str | None = None) -> str:
 
 
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
-    """Convert the main content of a tree from ``parse_html`` to a page, without the surrounding parts.
+    """Convert the main content of a tree from ``parse_html`` to a page, without navigation and other surrounding parts.
 
     Raises DocumentError if the tree can't be represented as a page.
     """
@@ -145,7 +145,7 @@ def _written(nodes: list[Node]) -> tuple[str, str]:
 
 
 def title_of(tree: object) -> str:
-    """Return the title of a page: its first heading, or else its ``<title>`` without the site name."""
+    """Return the title of a page: its first heading or, by default, its ``<title>`` without the site name."""
     for heading in find_main_content(tree).iter("h1"):
         if words := squeezed(
             plain_text({"nodes": NodeBuilder(str, str, MAX_DEPTH)._inlines_in(heading, ())})
@@ -155,9 +155,8 @@ def title_of(tree: object) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor to use for each ID on a page: the anchor of the heading with the ID, or of the
-    nearest heading above it. The anchor is empty for IDs above the first heading, which point to the top of
-    the page."""
+    """Return the anchor to use for each ID on a page: the anchor of the heading with the ID, or of the nearest heading
+    above the ID. The anchor is empty for IDs above the first heading, which point to the top of the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False
     for element in find_main_content(tree).iter(etree.Element):

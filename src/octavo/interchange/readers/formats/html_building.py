@@ -70,7 +70,7 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class NodeBuilder:
-    """Builder of an element's nodes. Recursion stops at depth ``deepest``; deeper content becomes plain
+    """Builder of an element's nodes. Recursion stops at depth ``deepest``; content at greater depths becomes plain
     text."""
 
     def __init__(
@@ -216,8 +216,8 @@ class NodeBuilder:
         return found
 
     def _note(self, name: str) -> list[Node]:
-        """Return a footnote with its text, which is empty if it is nested too deeply, such as when a footnote
-        refers to itself."""
+        """Return a footnote with its text. The text is empty if it is nested too deeply, for example because the
+        footnote refers to itself."""
         inside = self.flow(self.notes[name]) if self.depth < self.deepest // 2 else []
         label = str(list(self.notes).index(name) + 1)
         body = make_fragment(label, "annotation-body", inside or [make_block("paragraph", [make_text("")])])
@@ -313,7 +313,7 @@ class NodeBuilder:
         checked: list[bool | None] = []
 
         def add_text(words: str | None) -> None:
-            """Add text that is directly in the list, outside its items, because browsers show it."""
+            """Add text that is directly in the list, outside its items, because browsers show such text."""
             if words and words.strip():
                 items.append(make_block("list-item", [make_block("paragraph", [make_text(squeezed(words))])]))
                 checked.append(None)
@@ -483,7 +483,7 @@ _BUILDERS: dict[str, Callable[[NodeBuilder, Any], list[Node]]] = {
 
 
 def _holds_blocks(element: Any) -> bool:
-    """Return whether an inline element contains blocks, as in old HTML. False for links and marks, which are
+    """Return whether an inline element contains blocks, as in old HTML. Return False for links and marks, which are
     kept."""
     return element.tag in ("span", "font", "ins", "a", "label") and any(
         child.tag in ("p", "div", "pre", "table", "ul", "ol", "h1", "h2", "h3", "blockquote", "figure")
@@ -493,8 +493,8 @@ def _holds_blocks(element: Any) -> bool:
 
 
 def _safe_href(href: str | None) -> str | None:
-    """Return a link unchanged if following it doesn't run any code. Browsers ignore control characters and
-    spaces in schemes."""
+    """Return a link unchanged if opening it doesn't run any code. Browsers ignore control characters and spaces in
+    schemes."""
     if not href:
         return None
     compact = re.sub(r"[\x00-\x20\x7f-\xa0]", "", href).lower()
@@ -521,7 +521,8 @@ def _width_of(image: Any) -> int | JsonObject | None:
 
 
 def explicit_id(heading: Any) -> str:
-    """Return the explicit ID of a heading, or an empty string if it has none that is valid as an anchor."""
+    """Return the explicit ID of a heading, or an empty string if the heading doesn't have an ID that is a valid
+    anchor."""
     pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
     parent = heading.getparent()
     if not pinned and parent is not None and parent.tag in ("section", "div") and parent.get("id"):
@@ -552,7 +553,7 @@ def _table_of(row: Any) -> Any:
 
 
 def _grid(cells: list[list[Any]]) -> list[list[Any]]:
-    """Return rows of equal length. A cell that spans several positions appears in the first one."""
+    """Return rows of equal length. A cell that spans several positions is placed in the first position."""
     rows: list[dict[int, Any]] = []
     reserved: dict[tuple[int, int], None] = {}
     for y, row in enumerate(cells):

@@ -13,8 +13,8 @@ SPACES = re.compile(r"[ \t\n\r\f]+")
 
 
 def lift_title(nodes: list[Node]) -> tuple[str, list[Node]]:
-    """Remove the title from the nodes, and return the title and the remaining nodes. The title is the first
-    top-level heading, if little content precedes it."""
+    """Remove the title from the nodes, and return the title and the remaining nodes. The title is the first top-level
+    heading if it is near the start."""
     for at, node in enumerate(nodes[:4]):
         if node["type"] == "heading-0":
             return squeezed(plain_text(node)), settled_nodes(nodes[:at] + nodes[at + 1 :])
@@ -59,8 +59,8 @@ def make_text(text: str, marks: Iterable[str] = ()) -> Node:
 
 
 def make_text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
-    """Return the text between tags, in which a line end counts as a space. A text that consists only of a
-    line end becomes a line break."""
+    """Return the text between tags, with line ends replaced by spaces. Text that consists only of a line end becomes a
+    line break."""
     return make_text(" " if text == "\n" else text, marks)
 
 
@@ -87,7 +87,7 @@ def url_reference(url: str) -> dict[str, str]:
 
 
 def wrap_in_paragraphs(run: list[Node]) -> list[Node]:
-    """Return a run of inlines as paragraphs. An image on its own becomes a block."""
+    """Return a run of inlines as paragraphs. A separate image becomes a block."""
     nodes = trimmed_nodes(run)
     if not nodes:
         return []

@@ -1,4 +1,4 @@
-"""Rewrite HTML pages from Google Docs and SharePoint so that elements express what their styles mean."""
+"""Rewrite HTML pages from Google Docs and SharePoint so that styles with a meaning become elements."""
 
 from __future__ import annotations
 

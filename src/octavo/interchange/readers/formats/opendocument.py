@@ -1,4 +1,4 @@
-"""Convert OpenDocument texts (``.odt``, ``.fodt``) to HTML for the shared HTML reader."""
+"""Convert OpenDocument text documents (``.odt``, ``.fodt``) to HTML for the shared HTML reader."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _NAMED = {
     "teletype": "code",
     "user entry": "keyboard",
 }
-"""Character styles that have a meaning, whether or not the document defines their appearance."""
+"""Character styles that have a meaning even if the document doesn't define their appearance."""
 _ROLES = {
     "title": "title",
     "subtitle": "subtitle",
@@ -130,10 +130,10 @@ def read_opendocument(
 ) -> str:
     """Return a text document as HTML of at most ``most`` characters.
 
-    ``read``: a function that returns the bytes of a part of the document by name, or None if there is none.
-    ``flat``: the complete document if it is a single file. ``keep``: a function that stores the bytes of an
-    image and returns its path. ``problem``: a function to call with a code and a message for everything
-    that isn't imported. Raises SourceError if the document can't be read."""
+    ``read``: a function that returns the bytes of a part of the document by name, or None if the part doesn't exist.
+    ``flat``: the complete document if it is a single file. ``keep``: a function that stores the bytes of an image and
+    returns its path. ``problem``: a function that is called with a code and a message for all content that isn't
+    imported. Raises SourceError if the document can't be read."""
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
         raise SourceError(
             "the document is password-protected. Remove the password, and import the document again."
@@ -231,8 +231,8 @@ class _Styles:
                 return
 
     def look(self, name: str, family: str = "text") -> Look:
-        """Return the appearance of a style, including what it inherits from its parents. For a paragraph,
-        only its automatic styles count, because shared styles determine its role."""
+        """Return the appearance of a style, including the properties that it inherits from its parents. For a
+        paragraph, only its automatic styles count, because shared styles determine its role."""
         if (family, name) not in self._looks:
             look: Look = {}
             for shown, style in self._chain(family, name):
@@ -319,7 +319,7 @@ class _Document:
         self.place = ""
         self.depth = 0
         self.below = 0
-        """Number of levels to move headings down: 1 if the document has a title, and otherwise 0."""
+        """Number of levels to move headings down: 1 if the document has a title; otherwise, 0."""
         self.run = ""
         """Tag that is left open because it continues in the next paragraph."""
         self.later: list[Callable[[], None]] = []
@@ -365,7 +365,7 @@ class _Document:
         etree.strip_elements(body, *gone, with_tail=False)
 
     def _find_anchors(self, body: Any) -> None:
-        """Find the targets of links within the document. Each points to the heading above its target."""
+        """Find the targets of links within the document. Each link points to the heading above its target."""
         links: list[str] = []
         taken: Counter[str] = Counter()
         at = ""
@@ -400,8 +400,8 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """Return the ID of the heading that a link within the document points to, or None for a link
-        without a target."""
+        """Return the ID of the heading that a link within the document points to, or None if the link doesn't have a
+        target."""
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])
@@ -417,7 +417,7 @@ class _Document:
     # Output
 
     def spend(self, much: int) -> None:
-        """Charge for output and visited elements, so that nested repetitions eventually stop."""
+        """Count output and visited elements, so that nested repetitions eventually stop."""
         self.left -= much
         if self.left < 0:
             raise SourceError("the document has too much content")
@@ -431,7 +431,7 @@ class _Document:
         return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
-        """Write a text of the document. Any whitespace in its XML becomes one space."""
+        """Write text of the document. All whitespace in its XML becomes a single space."""
         self._write(re.sub(r"[ \t\r\n]+", " ", text or ""), look)
 
     def _write(self, text: str, look: Look) -> None:
@@ -675,7 +675,7 @@ class _Document:
         elif tag.startswith(_SPACES["draw"]):
             self.report(
                 "left_out",
-                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text was kept",
+                "a form field" if tag == _q("draw:control") else "a drawing; its text was kept",
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
@@ -722,20 +722,18 @@ class _Document:
             self.later.append(partial(self.blocks, box))
         elif embedded is not None and (formula := self._formula(embedded)):
             self.put(f"<code>{escape(formula)}</code>")
-            self.report("left_out", "a formula, which was imported as its source")
+            self.report("left_out", "a formula, imported as source text")
         elif embedded is not None:
             known = [image for image in images if self._keep(image)]
             self._image(known, alt)
-            self.report(
-                "left_out", "an embedded object" + (", which was imported as its image" if known else "")
-            )
+            self.report("left_out", "an embedded object" + (", imported as an image" if known else ""))
         elif images:
             self._image(images, alt)
         elif len(element):
             self.report("left_out", "an unsupported frame")
 
     def _formula(self, embedded: Any) -> str:
-        """Return the source of a formula, or else its symbols; empty for any other object."""
+        """Return the source of a formula or, by default, its symbols; empty for any other object."""
         key = embedded.get(_HREF) or embedded
         if key not in self.formulas:
             root = embedded.find(_q("math:math"))
@@ -790,6 +788,6 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _resolve_relative(href: str) -> str:
-    """Return a relative URL as a path outside the document. In OpenDocument files, URLs are relative to the
-    document, as if it were a folder."""
+    """Return a relative URL as a path outside the document. OpenDocument files treat the document as a folder, and URLs
+    are relative to this folder."""
     return href.removeprefix("../")

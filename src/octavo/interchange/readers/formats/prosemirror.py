@@ -1,4 +1,4 @@
-"""Convert ProseMirror documents, as stored by browser editors, to HTML."""
+"""Convert ProseMirror documents, which browser editors store, to HTML."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ _AROUND = {
     "td": "td",
 }
 
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 Refer = Callable[[str], str]
 
 
-def write_html(document: object, refer: Refer, tell: Tell) -> str:
-    """Return the content of a document. ``refer``: a function that rewrites its URLs. ``tell``: a function
-    that is called with a code and a message for everything that isn't supported."""
-    return _Writer(refer, tell).content(document, 0)
+def write_html(document: object, refer: Refer, report: Report) -> str:
+    """Return the content of a document. ``refer``: a function that rewrites its URLs. ``report``: a function that is
+    called with a code and a message for all nodes that aren't supported."""
+    return _Writer(refer, report).content(document, 0)
 
 
 class _Writer:
-    def __init__(self, refer: Refer, tell: Tell) -> None:
+    def __init__(self, refer: Refer, report: Report) -> None:
         self.refer = refer
-        self.tell = tell
+        self.report = report
 
     def content(self, node: object, depth: int) -> str:
         inside = mapping(node).get("content")
@@ -89,7 +89,7 @@ class _Writer:
         made = getattr(self, f"_{name}", None) if name.isidentifier() else None
         if made is not None and name in _NODES:
             return str(made(node, attributes, depth))
-        self.tell("unknown_component", f"{name[:100]} isn't supported; its contents were kept")
+        self.report("unknown_component", f"{name[:100]} isn't supported; its contents were kept")
         return self.content(node, depth)
 
     def marked(self, node: Mapping[str, object]) -> str:

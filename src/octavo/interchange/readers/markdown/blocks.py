@@ -48,13 +48,13 @@ from .tags import MAX_TAG, EndlessTag, Opening, find_closing, inside_of, read_op
 
 MAX_INCLUDES = 12
 MAX_TAKEN = 20
-"""Maximum number of files that a page imports constants from, and of constants per file."""
+"""Maximum number of files from which a page imports constants, and maximum number of constants per file."""
 MAX_TRIED_ENDS = 30
-"""Maximum number of places to try as the end of a page's statements."""
+"""Maximum number of positions to try as the end of a page's statements."""
 _PARTS = (".mdx", ".md", ".js", ".jsx")
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
-"""Maximum number of unclosed elements for which the page is searched to its end."""
+"""Maximum number of unclosed elements for which the page is searched up to its end."""
 _INDENTED = re.compile(
     r"(?P<indent>[ \t]*)(?P<sign>!!!"
     r"|\?\?\?\+?)[ \t]+(?P<kinds>[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*"
@@ -131,7 +131,7 @@ class Writer(ContainerWriter):
         return out
 
     def _statements(self, lines: list[Line], at: int) -> int | None:
-        """Read the import or export statements at a line. Return their end, or None if it is text."""
+        """Parse the import or export statements at a line. Return their end, or None if the line is text."""
         text, number = lines[at]
         exports = text.startswith("export")
         # An export can contain blank lines; an import ends before the first one.
@@ -168,8 +168,8 @@ class Writer(ContainerWriter):
             self._import_constants(names, source, number)
 
     def _import_constants(self, names: dict[str, str], source: str, number: int) -> None:
-        """Read constants that another page exports. ``names``: their names in the other page, by their names
-        in this page."""
+        """Read constants that another page exports. ``names``: the names in the other page by the names in this
+        page."""
         if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
             return
         self.taken += 1
@@ -208,7 +208,7 @@ class Writer(ContainerWriter):
         return out
 
     def blocks(self, lines: list[Line]) -> list[Line]:
-        """Return these lines as blocks. Beyond a maximum depth, they stay unchanged."""
+        """Return these lines as blocks. Beyond a maximum depth, the lines stay unchanged."""
         if self.depth >= MAX_NESTING:
             return lines
         self.depth += 1
@@ -387,8 +387,8 @@ class Writer(ContainerWriter):
         given: Mapping[str, object] | None = None,
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """Return the blocks of another file, as if they were part of this file. ``given``: its props, if it
-        is a component. ``part``: the selected rows."""
+        """Return the blocks of another file, as if they were part of this file. ``given``: the props, if the file is a
+        component. ``part``: the selected rows."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""
@@ -416,7 +416,7 @@ class Writer(ContainerWriter):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
+                f"{path} was skipped, because the included files have more than {MAX_LINES:,} lines",
                 "included",
             )
             return []
@@ -484,7 +484,7 @@ class Writer(ContainerWriter):
         return line + 1, made
 
     def opening(self, lines: list[Line], at: int, column: int) -> Opening | None:
-        """Return the tag that opens at a position, or None if it has no end."""
+        """Return the tag that opens at a position, or None if the tag doesn't have an end."""
         if not self.looked.take(0):
             return None
         try:
@@ -505,8 +505,8 @@ class Writer(ContainerWriter):
     def children_of(
         self, lines: list[Line], names: tuple[str, ...]
     ) -> Iterator[tuple[str, JsonObject, list[Line], int]]:
-        """Yield the elements with these names among some lines, without nested ones: name, attributes, contents,
-        and line."""
+        """Yield the elements with these names in some lines, without nested elements: name, attributes, contents, and
+        line."""
         lines = list(lines)
         at = 0
         while at < len(lines):
@@ -584,19 +584,21 @@ class Writer(ContainerWriter):
         return at, []
 
     def _own_tag(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return an Octavo tag, which can span several lines, with its target rewritten."""
+        """Return an Octavo tag with its target rewritten. The tag can span several lines."""
         last = at
         while "%}" not in lines[last][0]:
             last += 1
             if last == len(lines) or last - at > MAX_TAG:
                 return at, []
 
-        def led(found: re.Match[str]) -> str:
+        def rewritten(found: re.Match[str]) -> str:
             href = found["href"]
             shown = found["name"] == "src"
             return f'{found["name"]}="{self.place.link(href, lines[at][1], shown=shown)}"'
 
-        return last + 1, [(_OWN_REFERENCE.sub(led, row), number) for row, number in lines[at : last + 1]]
+        return last + 1, [
+            (_OWN_REFERENCE.sub(rewritten, row), number) for row, number in lines[at : last + 1]
+        ]
 
     def text(self, lines: list[Line]) -> list[Line]:
         """Return lines of plain text."""

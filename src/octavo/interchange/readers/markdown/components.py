@@ -111,8 +111,8 @@ def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode that shows the version when something was added or
-    removed; None for any other component. Nearly every site has such a component, with a similar name."""
+    """Return the text of a custom component or shortcode that shows the version when something was added or removed;
+    None for any other component. Nearly every site has a component of this kind, with a similar name."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (
@@ -224,7 +224,7 @@ def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 def _file_tree(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return a file tree as a list. One that is already a list stays unchanged."""
+    """Return a file tree as a list. A tree that is already a list stays unchanged."""
     return list(_tree_rows(writer, inside, "")) or writer.blocks(inside)
 
 
@@ -363,7 +363,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """Return a card whose content doesn't fit into a cell, as its title followed by its content."""
+    """Return a card whose content doesn't fit into a cell: its title, followed by its content."""
     title = words(first_text(given, *_TITLES))
     href = first_text(given, "href", "link", "to", "url")
     if href:
@@ -578,8 +578,8 @@ def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
     paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
     target = ""
-    if paragraphs and (led := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):
-        target = writer.place.link(led[1], paragraphs[-1][1])
+    if paragraphs and (link := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):
+        target = writer.place.link(link[1], paragraphs[-1][1])
     shown = [(writer.inline(text, line), line) for text, line in paragraphs]
     title = " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, item[0][1]))).split())
     return title, "<br>".join(as_html(text) for text, _ in shown), target, ""
@@ -745,17 +745,17 @@ def _inline_link(writer: Writer, attributes: Attributes, inside: str) -> str:
 def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
     href = first_text(attributes, "href", "to", "link")
     text = inside or first_text(attributes, "text", "label", "title")
-    quiet = first_text(attributes, "variant", "type", "theme", "kind") in (
+    is_secondary = first_text(attributes, "variant", "type", "theme", "kind") in (
         "secondary",
         "minimal",
         "alt",
         "outline",
     )
-    return button(writer.place, text, href, not quiet)
+    return button(writer.place, text, href, not is_secondary)
 
 
 def button(place: Place, text: str, href: str, primary: bool) -> str:
-    """Return a link styled as a button in Octavo's format, or only its text if it has no target."""
+    """Return a link styled as a button in Octavo's format, or only its text if it doesn't have a target."""
     if not href:
         return text
     return f'<a href="{escape(place.link(href, 0))}" class="button {"primary" if primary else "secondary"}">{text}</a>'

@@ -213,7 +213,7 @@ class ContainerWriter(InlineWriter, ABC):
         ]
 
     def tab_list(self, items: list[tuple[str, list[Line], int]], number: int) -> list[Line]:
-        """Return tabs by title, or nothing if there are none."""
+        """Return tabs by title; empty if there are no tabs."""
         made: list[Line] = [("{% tabs %}", number)]
         for title, body, line in items:
             body = trimmed(body)
@@ -320,7 +320,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, [*indented(made, indent), ("", made[-1][1])]
 
     def slashed(self, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-        """Convert a Python-Markdown block between slashes, or adjacent tabs. Return None if it isn't one."""
+        """Convert a Python-Markdown block between slashes, or adjacent tabs. Return None for any other content."""
         found = SLASHED.match(lines[at][0])
         end = self._end_of_slashed(lines, at, found) if found else None
         if found is None or end is None:
@@ -364,7 +364,7 @@ class ContainerWriter(InlineWriter, ABC):
 
     @staticmethod
     def _options(lines: list[Line]) -> tuple[dict[str, str], list[Line]]:
-        """Return the options at the start of a block between slashes, and the rest of it."""
+        """Return the options at the start of a block between slashes, and the rest of the block."""
         options: dict[str, str] = {}
         at = 0
         while at < len(lines) and lines[at][0].startswith("    "):
@@ -486,7 +486,7 @@ class ContainerWriter(InlineWriter, ABC):
         return self.tab_list(items, number)
 
     def _tabs_of_fences(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return adjacent listings that each specify a tab as tabs."""
+        """Return adjacent listings as tabs, if each listing specifies a tab."""
         items, end, number = [], at, lines[at][1]
         while at < len(lines) and (found := FENCE.match(lines[at][0])):
             named = re.search(r"\btab=([\"'])(.*?)\1", found["info"])
@@ -500,7 +500,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, self.tab_list(items, number)
 
     def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
-        """Return tabs that are written as headings one level below the heading of the tab set."""
+        """Return the tabs whose titles are headings one level below the heading of the tab set."""
         number = lines[at][1]
         items: list[tuple[str, list[Line], int]] = []
         before: list[Line] = []
@@ -653,7 +653,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
+                f"{path} was skipped, because the included files have more than {MAX_LINES:,} lines",
                 "included",
             )
             return []

@@ -7,7 +7,7 @@ from html import escape
 
 from octavo.core.icons import icon, is_free
 
-from ..names import OUTSIDE
+from ..names import OUTSIDE, code_name
 from .blocks import Writer
 from .components import button, card_table, paragraphs_of
 from .containers import HINT_NAMES
@@ -15,6 +15,7 @@ from .lines import Line, dedented, fenced, trimmed, words
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
+_QUOTED = re.compile(r"""(["'])(.*)\1""")
 _TITLED = frozenset(["admonition", "topic", "deprecated", "versionadded", "versionchanged", "versionremoved"])
 _SAID = {
     "versionadded": "Added in version",
@@ -27,17 +28,18 @@ _SAID = {
 def directive_block(
     writer: Writer, name: str, argument: str, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines of a directive, or None for an unknown one."""
+    """Return the lines of a directive, or None if the directive is unknown."""
     options: dict[str, str] = {}
     at = 0
     if inside and inside[0][0].strip() == "---":
         end = next((n for n in range(1, len(inside)) if inside[n][0].strip() == "---"), 0)
         options = {
-            key.strip(): value.strip() for key, _, value in (text.partition(":") for text, _ in inside[1:end])
+            key.strip(): _scalar(value)
+            for key, _, value in (text.partition(":") for text, _ in inside[1:end])
         }
         at = end + 1 if end else 0
     while at < len(inside) and (found := _OPTION.match(inside[at][0])):
-        options[found[1]] = found[2].strip()
+        options[found[1]] = _scalar(found[2])
         at += 1
     body = trimmed(inside[at:])
     argument = argument.strip()
@@ -160,6 +162,12 @@ def directive_block(
     return writer.blocks(body) if body and not name.startswith("auto") else []
 
 
+def _scalar(text: str) -> str:
+    """Return the value of an option, which MyST reads as YAML: quotes around it aren't part of it."""
+    quoted = _QUOTED.fullmatch(text.strip())
+    return quoted[2] if quoted else text.strip()
+
+
 def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
     """Return the rows of a file that are selected by the options of an include directive."""
     if lines := options.get("lines"):
@@ -185,7 +193,9 @@ def _target_of(writer: Writer, target: str, options: dict[str, str], number: int
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target
-    href, _ = writer.place.wiki(f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, quiet=True)
+    href, _ = writer.place.wiki(
+        f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, may_be_missing=True
+    )
     return href if href and not href.startswith("\0") else writer.place.link(target, number)
 
 
@@ -225,7 +235,7 @@ def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
             end += 1
         inside, options = body[at + 1 : end], {}
         while inside and (said := _OPTION.match(inside[0][0])):
-            options[said[1]] = said[2].strip()
+            options[said[1]] = _scalar(said[2])
             inside = inside[1:]
         if any(re.match(r"[ \t]*(?:`{3}|~{3}|:{3}|\||!\[)", row) for row, _ in inside):
             return []
@@ -290,7 +300,7 @@ def _table(
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """Return the text for a role: a link if it refers to a location, or else plain text."""
+    """Return the text for a role: a link if it refers to a location; otherwise, plain text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]
@@ -301,7 +311,7 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
             return f"[{shown or target}]({writer.place.link(target, line)})"
         href, title = writer.place.wiki(f"\0{kind}\0{target}", line)
         return f"[{shown or title or target}]({href})" if href else shown or target
-    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, quiet=True)
+    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, may_be_missing=True)
     if re.match(r"https?:|mailto:", href):
         return (
             f"[{shown or title}]({href})"
@@ -332,6 +342,4 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
         return (
             f"[{shown or f'{kind.upper()} {number}'}]({base}{number.zfill(4) if kind == 'pep' else number})"
         )
-    # Names in code, in any language.
-    target = target.lstrip("~!").rpartition(".")[2] if target.startswith("~") else target.lstrip("!")
-    return f"`{shown or target}`"
+    return f"`{shown or code_name(kind, target)}`"

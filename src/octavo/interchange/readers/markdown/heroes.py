@@ -1,4 +1,4 @@
-"""Hero sections of home pages, which some tools define in the front matter: name, text, buttons, and
+"""Hero sections of home pages, which some tools define in the front matter. A hero has a name, text, buttons, and
 features.
 
 Supports ``hero`` and ``features`` from VitePress and Starlight."""
@@ -16,8 +16,8 @@ from .lines import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Return a page's hero as Markdown to insert below the title, which isn't repeated; empty if there is
-    none."""
+    """Return a page's hero as Markdown to insert below the title, without repeating the title; empty if there is no
+    hero."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
         return ""

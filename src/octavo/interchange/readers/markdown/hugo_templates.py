@@ -1,6 +1,5 @@
-"""Fill in the shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their
-parameters. Nothing is executed; a template that computes anything else isn't filled in. This module does no
-I/O."""
+"""Fill in the shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their parameters.
+Nothing is executed: a template that computes other values isn't filled in. This module doesn't do any I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _TERM = re.compile(
 _AS_IT_IS = frozenset(
     "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
-"""Functions whose effect doesn't matter on an Octavo page, so they just return their argument."""
+"""Functions without a relevant effect on an Octavo page. They return their argument unchanged."""
 _LONGEST = 50_000
 """Maximum number of characters in a template, and of its output excluding its parameters."""
 _LONGEST_WHOLE = 400_000
@@ -27,7 +26,7 @@ _DEEPEST = 20
 
 
 class _Computed(Exception):
-    """Raised if the result can be determined only by running the template."""
+    """Raised if the result can only be determined by running the template."""
 
 
 class _Given(Struct, frozen=True):
@@ -48,9 +47,8 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """Return the HTML of a shortcode, given its named and positional parameters and the content between its
-    tags; None if the template computes something. ``render``: a function that returns the HTML for Markdown
-    in the template."""
+    """Return the HTML of a shortcode, given its named and positional parameters and the content between its tags; None
+    if the template computes other values. ``render``: a function that returns the HTML for Markdown in the template."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None

@@ -55,8 +55,7 @@ _SPANS = {
     "{{<": (">}}", "%}}"),
     "{{%": (">}}", "%}}"),
 }
-"""Syntax that extends from an opening marker to the nearest closing marker, across any number of words and
-lines."""
+"""Syntax that extends from an opening marker to the nearest closing marker, across any number of words and lines."""
 
 
 AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
@@ -64,8 +63,8 @@ AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
 
 
 class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
-    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, and
-    Liquid tags. Each returns lines or text, or None for an unknown name."""
+    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, and Liquid tags.
+    Each handler returns lines or text, or None for an unknown name."""
 
     component: Callable[[AnyWriter, str, dict[str, Any], list[Line], int], list[Line] | None]
     component_inline: Callable[[AnyWriter, str, re.Match[str], int], tuple[str, int]]
@@ -82,7 +81,7 @@ class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
 
 
 class SearchBudget(Struct):
-    """Number of lines on a page that were searched without finding a closing marker, with a maximum."""
+    """Number of lines on a page that were searched without finding a closing marker, and its maximum."""
 
     lines: int = 0
 
@@ -115,14 +114,14 @@ class InlineWriter:
         self.looked = SearchBudget()
 
     def report(self, line: int, code: str, message: str, key: str | None = None) -> None:
-        """Report a problem; if there is a ``key``, only once per key."""
+        """Report a problem. If there is a ``key``, it is reported only once per key."""
         if key is None or (code + key) not in self.reported:
             self.reported.add(code + (key or ""))
             self.place.problem(line, code, message)
 
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:
-        """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if its
-        value can be determined only by running it."""
+        """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if its value can
+        only be determined by running it."""
         made: JsonObject = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
@@ -194,7 +193,7 @@ class InlineWriter:
         if not self.dialect.roles or not found[0].startswith("<project:"):
             return found[0]
         href = found[0][len("<project:") : -1]
-        place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
+        place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, may_be_missing=True)
         if place and not place.startswith("\0"):
             return f"[{title}]({pointed(place)})"
         return f"[{href.removeprefix('#')}]({pointed(self.place.link(href, line))})"
@@ -256,7 +255,7 @@ class InlineWriter:
             alt = words(str(given.get("alt", "")))
             tail = f' width="{width}"' if width.isdecimal() else ""
             return f'<img src="{source}" alt="{alt}"{tail}>' if tail else f"![{alt}]({pointed(source)})"
-        href, title = self.place.wiki(name.strip(), line, quiet=bool(bar))
+        href, title = self.place.wiki(name.strip(), line, may_be_missing=bool(bar))
         if bar and href.startswith("\0"):
             href, title = self.place.wiki(said.strip(), line)
             said = name
@@ -277,8 +276,8 @@ class InlineWriter:
         return f"![{alt}]({pointed(href)}{title})"
 
     def _target(self, written: str, line: int) -> tuple[str, bool]:
-        """Return the target of a link, and whether a template referred to a page in the source. In that
-        case, the target is already resolved."""
+        """Return the target of a link, and whether it came from a template that referred to a page in the source. In
+        that case, the target is already resolved."""
         href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
         if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
             return href, False
@@ -292,7 +291,7 @@ class InlineWriter:
         href = href.removeprefix("project:") if self.dialect.roles else href
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
             # A link without text gets the title of its target.
-            place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
+            place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, may_be_missing=True)
             if place and not place.startswith("\0"):
                 return f"{title}]({pointed(place)})"
         kept = ""

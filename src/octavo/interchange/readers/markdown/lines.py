@@ -62,7 +62,7 @@ def front_text(text: str) -> tuple[str, str]:
 
 
 def attributes_of(written: str) -> dict[str, str]:
-    """Parse ``title="x" open`` into a map. An attribute without a value has its name as its value."""
+    """Parse ``title="x" open`` into a map. The value of an attribute without a value is its name."""
     return {
         found[1] or found[5]: next(
             (value for value in found.group(2, 3, 4) if value is not None), found[1] or found[5]
@@ -90,8 +90,7 @@ def indented(lines: list[Line], by: str) -> list[Line]:
 
 
 def dedented(lines: list[Line], by: int | None = None) -> list[Line]:
-    """Return the lines without their common indentation; if ``by`` is given, without at most that many
-    columns of it."""
+    """Return the lines without their common indentation. ``by``: the maximum number of columns to remove."""
     if by is None:
         by = min((indent_of(text) for text, _ in lines if text.strip()), default=0)
     return [(text[_columns(text, by) :], number) for text, number in lines]
@@ -149,8 +148,8 @@ def anchor(id: str) -> str:
 
 
 def keep_text_column(row: str, text: str) -> str:
-    """Return a list line with the original indentation of its text. Otherwise, after a marker at the start
-    of its line is removed, the text would be indented too far and become a code listing."""
+    """Return a list line with the original indentation of its text. Otherwise, after a marker at the start of the line
+    is removed, the text would be indented too far and become a code listing."""
     lead = _LEAD.match(text)
     if lead is None or not row.startswith(lead[0]) or row == text:
         return row
@@ -228,8 +227,8 @@ def cut_section(rows: list[str], section: str) -> list[str]:
 
 
 def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this ID, or else
-    all rows."""
+    """Return the rows between the comments that mark a region, or below the heading with this ID; otherwise, all
+    rows."""
     marks = [
         at
         for at, row in enumerate(rows)
@@ -249,8 +248,8 @@ def _cut_region(rows: list[str], name: str) -> list[str]:
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
-    """Parse the text after a fence: the language, a title, and whether lines are numbered. ``bare``: whether
-    to also read words after the language as a title."""
+    """Parse the text after a fence: the language, a title, and whether lines are numbered. ``bare``: whether words
+    after the language are also the title."""
     if not info:
         return "", "", False
     if info.startswith("{"):

@@ -1,5 +1,5 @@
-"""Read values in a JavaScript or TypeScript file without running it: literals, constants in the file and in
-imported files, and functions that return these. Anything else is `UNKNOWN`."""
+"""Read values in a JavaScript or TypeScript file without running it: literals, constants in the file and in imported
+files, and functions that return such values. All other values are `UNKNOWN`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 from octavo.core.json_types import JsonObject
 
 MAX_CHARACTERS = 1024 * 1024
-"""Maximum length of a file, and of its imports together."""
+"""Maximum length of a file, and maximum total length of its imports."""
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_MODULES = 100
@@ -50,7 +50,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\
 
 
 class Module(Struct, frozen=True):
-    """Code file. ``take``: the function that returns the module at a path."""
+    """Code file. ``take``: a function that returns the module at a path."""
 
     text: str
     take: Callable[[str], Module | None] = lambda path: None
@@ -77,16 +77,16 @@ def read_literal(text: str) -> Any:
 
 
 class Statements(Struct, frozen=True):
-    """Names in the import and export statements of a page. ``imports``: the path and the original name of
-    each; the original name is empty for the default export and ``*`` for the entire module. ``constants``:
-    values of exported names."""
+    """Names in the import and export statements of a page. ``imports``: the path and the original name of each imported
+    name. The original name is empty for the default export, and ``*`` for the entire module. ``constants``: values of
+    exported names."""
 
     imports: dict[str, tuple[str, str]]
     constants: JsonObject
 
 
 def read_statements(text: str) -> Statements | None:
-    """Return the names in import and export statements, or None if the text is anything else."""
+    """Return the names in import and export statements, or None if the text contains anything else."""
     reader = _Reader(Module(text))
     if reader.root.has_error or any(one.type not in _STATEMENT for one in reader.root.named_children):
         return None
@@ -94,7 +94,7 @@ def read_statements(text: str) -> Statements | None:
 
 
 class _Spent(Struct):
-    """Amount of code read so far, in a file and all its imports, and the depth of the current value."""
+    """Amount of code read so far in a file and all its imports, and the depth of the current value."""
 
     depth: int = 0
     values: int = 0
@@ -183,8 +183,8 @@ class _Reader:
         return value
 
     def returned(self, node: Node) -> Any:
-        """Return the value of an expression, or the return value of a function with this body. A return value is
-        read only if its statement is the last one."""
+        """Return the value of an expression, or the return value of a function with this body. A return value is read
+        only if its statement is the last statement."""
         if node.type != "statement_block":
             return self.value(node)
         last = next((one for one in reversed(node.named_children) if one.type != "comment"), None)
@@ -212,7 +212,7 @@ class _Reader:
         return float(written) if re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", written) else UNKNOWN
 
     def string(self, node: Node) -> Any:
-        """Return a string, with escapes and, in templates, values filled in."""
+        """Return a string with its escapes replaced and, for templates, with values filled in."""
         found = []
         for part in node.named_children:
             if part.type == "escape_sequence":
@@ -332,7 +332,7 @@ _NAMING = {
 
 
 def _inside(node: Node) -> Iterator[Node]:
-    """Yield the nodes of an import that can name something."""
+    """Yield the nodes of an import that can contain names."""
     for child in node.named_children:
         yield child
         if child.type in ("import_clause", "named_imports", "export_clause"):

@@ -29,7 +29,7 @@ _EMBEDDED = re.compile(r"[ \t]*\[[^\[\]]*\]\(\s*<?(?P<url>https?:[^\s<>]+?)>?\s+
 
 
 def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-    """Return the JSON block, or the embed link, that starts at a line, or None if there is none."""
+    """Return the JSON block or the embed link that starts at a line; None if there is neither."""
     text, number = lines[at]
     if found := _EMBEDDED.match(text):
         return at + 1, [(f"{{% embed url={quoted(found['url'])} %}}", number)]
@@ -113,7 +113,7 @@ def _made(writer: Writer, kind: str, data: Mapping[str, object], number: int) ->
 
 
 def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
-    """Return HTML that pages show as written, except for scripts and styles."""
+    """Return HTML that pages show unchanged, except for scripts and styles."""
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
@@ -243,7 +243,7 @@ def sign_of(text: str) -> tuple[str, str] | None:
 
 
 def side_by_side(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-    """Return adjacent listings as tabs, or None if there is only one."""
+    """Return adjacent listings as tabs, or None if there is only one listing."""
     opening = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
     end, count = at, 0
     while end < len(lines) and (found := opening.match(lines[end][0])):

@@ -1,4 +1,4 @@
-"""Hugo shortcodes and Liquid tags as Octavo blocks and text. Unknown ones are reported and skipped."""
+"""Hugo shortcodes and Liquid tags as Octavo blocks and text. Unknown shortcodes and tags are reported and skipped."""
 
 from __future__ import annotations
 
@@ -231,8 +231,8 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
 def _of_template(
     writer: Writer, found: re.Match[str], inside: list[Line] | None, number: int
 ) -> list[Line] | None:
-    """Return the output of the site's own template for a shortcode with these lines between its tags, or None if
-    no template can be filled in."""
+    """Return the output of the site's own template for a shortcode with these lines between its tags, or None if there
+    is no template that can be filled in."""
     template = _template(writer, found, number)
     given = _given(found["rest"])
     plain = fill(template, *given) if template is not None else None
@@ -289,8 +289,8 @@ class _Pieces:
         return self.put(self.writer.blocks([(row, number) for row in unescape(markdown).split("\n")]))
 
     def html_of(self, lines: list[Line]) -> str:
-        """Return the content between the tags of a shortcode, with the site's own shortcodes filled in and
-        everything else as placeholders."""
+        """Return the content between the tags of a shortcode, with the site's own shortcodes filled in and all other
+        content as placeholders."""
         if self.writer.depth >= MAX_NESTING:
             return self.put(lines)
         self.writer.depth += 1
@@ -538,7 +538,7 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
 
 
 def _unescaped(written: str) -> str:
-    """Return the displayed text of an escaped shortcode (with comment markers inside its brackets)."""
+    """Return the displayed text of an escaped shortcode, which has comment markers inside its brackets."""
     if len(written) < 10 or (written[3:5], written[-5:-3]) != ("/*", "*/"):
         return written
     return f"{written[:3]} {written[5:-5].strip()} {written[-3:]}"
@@ -675,12 +675,11 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 MAX_TEMPLATE = 5000
-"""Maximum number of characters in an included template to fill in. Longer templates compute something."""
+"""Maximum number of characters in an included template to fill in. Longer templates usually compute values."""
 
 
 def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:
-    """Return the output of an included template that only repeats its parameters, or None for any other
-    template."""
+    """Return the output of an included template that only outputs its parameters, or None for any other template."""
     found = writer.place.include(path, number)
     if found is None or len(found[1]) > MAX_TEMPLATE:
         return None
@@ -711,7 +710,7 @@ def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> st
 
 
 _HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
-"""Template values that are put before URLs. In Octavo, these URLs are relative to the root of the space."""
+"""Template values that are used before URLs. In Octavo, these URLs are relative to the root of the space."""
 _PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
 _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     "upcase": lambda value, given: value.upper(),
@@ -748,7 +747,7 @@ _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     ),
 }
 MAX_VALUE = 10_000
-"""Maximum number of characters in a filter's output. Its input can have a tenth of that."""
+"""Maximum number of characters in a filter's output. The maximum for its input is a tenth of this number."""
 
 
 def _value(writer: Writer, said: str) -> str | None:

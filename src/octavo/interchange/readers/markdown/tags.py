@@ -17,8 +17,8 @@ MAX_TAG = 20_000
 
 
 class Opening(Struct, frozen=True):
-    """Opening tag: its end, and its attributes as written. Expressions keep their braces; strings that
-    start with a brace get a null character before it."""
+    """Opening tag: its end, and its unmodified attributes. Expressions keep their braces; strings that start with a
+    brace are prefixed with a null character."""
 
     line: int
     column: int
@@ -35,8 +35,8 @@ class EndlessTag(Exception):
 
 
 def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
-    """Return the tag that opens at a position, or None if there is none. Raises EndlessTag if the tag has
-    no end."""
+    """Return the tag that opens at a position, or None if there is no tag. Raises EndlessTag if the tag doesn't have an
+    end."""
     text = lines[at][0][column : column + MAX_TAG]
     starts = [0]
     last = at

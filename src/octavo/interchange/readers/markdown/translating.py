@@ -1,4 +1,4 @@
-"""Convert Markdown pages from other tools to Octavo Markdown, with all known names."""
+"""Convert Markdown pages from other tools to Octavo Markdown, with all known components and tags."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _VOCABULARY = Vocabulary(
 
 
 class Translated(Struct, frozen=True):
-    """Page in Octavo Markdown, without its front matter. ``lines``: for each of its lines, the line number
-    in the source."""
+    """Page in Octavo Markdown, without its front matter. ``lines``: the line number in the source of each line."""
 
     text: str
     lines: list[int]

@@ -118,8 +118,8 @@ class _Read(Struct):
 
 
 class Asciidoctor:
-    """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns
-    the source file for a path or resource ID, as written in the page at a path."""
+    """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns the source
+    file that a path or resource ID in the page at a given path refers to."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -135,7 +135,7 @@ class Asciidoctor:
         """Return a page. Raises ScriptFailed with the reason if the page can't be parsed, and Unavailable
         if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("the file must be text in UTF-8 and not too large")
+            raise ScriptFailed("the file must be UTF-8 text, and must not be too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -349,7 +349,7 @@ def _folder(files: Heads, project: str) -> Layout:
 
 
 class _Reading:
-    """Pages of a source and the data needed to convert them. ``pages``: the component of each page, if it has one."""
+    """Pages of a source and the data needed to convert them. ``pages``: the component of each page, if any."""
 
     def __init__(
         self, files: Heads, pages: Mapping[str, _Component | None], components: list[_Component]
@@ -366,11 +366,11 @@ class _Reading:
         """Text of each heading by page and anchor."""
         self.missing = ""
         self.texts: dict[str, str] = {}
-        """Texts of books, whose chapters are separate pages, by path."""
+        """Text of books, whose chapters are separate pages, by path."""
         self.given: dict[str, dict[str, str]] = {}
         """Attributes that chapters inherit from their books, by path."""
         self.books: dict[str, list[str]] = {}
-        """All pages of a book, by each of these pages."""
+        """For each page of a book, all pages of the book."""
 
     def layout(
         self, entries: list[Entry], root: str, names: dict[str, str], addresses: dict[str, str], title: str
@@ -398,7 +398,7 @@ class _Reading:
     # Names
 
     def header(self, path: str) -> dict[str, str]:
-        """Return the attributes of a page, including those that its header sets."""
+        """Return the attributes of a page, including the attributes that its header sets."""
         component = self.component(path)
         head = (self.files.text(path) or "")[:20_000].partition("\n\n")[0]
         own = _attributes_in(head)
@@ -763,7 +763,7 @@ class _Reading:
 
 
 class _Lined:
-    """Location of a page that looks up the line of a link in the page's source."""
+    """Location of a page. It looks up the line of a link in the page's source."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

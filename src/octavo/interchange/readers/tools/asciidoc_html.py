@@ -1,5 +1,5 @@
-"""Rewrite Asciidoctor's HTML as semantic HTML, both for pages that are converted here and for sites that
-Asciidoctor built."""
+"""Rewrite Asciidoctor's HTML as semantic HTML, both for pages that Octavo converts and for sites that Asciidoctor
+built."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def _admonition(element: Any, classes: list[str]) -> None:
 
 
 def _callouts(element: Any) -> None:
-    """Rewrite the explanations of the numbers in a listing. If icons are used for the numbers, the
-    explanations are in a table."""
+    """Rewrite the explanations of the numbers in a listing. If the numbers are icons, the explanations are in a
+    table."""
     rows = [list(row.iter("td")) for row in element.iter("tr")]
     if not rows:
         return

@@ -27,7 +27,7 @@ MAX_DATA = 256 * 1024
 def shallowest(
     files: Heads, names: tuple[str, ...], accept: Callable[[str], bool] = lambda text: True
 ) -> str | None:
-    """Return the file closest to the root that has one of these names and whose text ``accept`` accepts."""
+    """Return the file closest to the root that has one of these names and that ``accept`` accepts."""
     found = [
         path
         for path in files.paths
@@ -126,7 +126,7 @@ MAX_REPORTED = 100
 def unread_pages(
     files: Heads, root: str, left: tuple[str, ...], endings: tuple[str, ...] = _OTHER_PAGES
 ) -> list[Problem]:
-    """Return problems for the pages under ``root`` that aren't Markdown, except those in ``left``."""
+    """Return problems for the pages under ``root`` that aren't Markdown, except the pages in ``left``."""
     found = (
         path
         for path in files.paths

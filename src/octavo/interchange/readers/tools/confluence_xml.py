@@ -1,5 +1,5 @@
-"""Confluence spaces exported as XML: one file with every page, body, attachment, and label, next to the attached
-files."""
+"""Confluence spaces exported as XML: a single file with all pages, bodies, attachments, and labels, next to the
+attached files."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def _find(files: Heads) -> str | None:
 
 
 def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """Yield each object: its class, its ID, its properties, and the IDs that its properties refer to.
-    Raises SourceError if the file can't be read."""
+    """Yield the class, the ID, and the properties of each object, and the IDs that its properties refer to. Raises
+    SourceError if the file can't be read."""
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
@@ -371,7 +371,7 @@ class _Export:
     # Pages
 
     def _anchors(self, path: str) -> dict[str, str]:
-        """Return the anchors of a page's headings, by each of the texts that links use for them."""
+        """Return the anchors of a page's headings, by each form that links use for them."""
         made: dict[str, str] = {}
         page = self.by_path.get(path)
         for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
@@ -454,7 +454,7 @@ class _Storage:
                 element.tag = "div"
 
     def target(self, element: Any) -> tuple[str, str]:
-        """Return the target of a link or image, and the target's own text."""
+        """Return the target of a link or image, and the text of the target element."""
         for child in element.iter():
             name = (
                 child.tag.partition(":")[2]
@@ -517,8 +517,8 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Replace the text of a card link, which is just its URL, with the title of the page that it links
-        to, if the page is in the export."""
+        """Replace the text of a card link, which is only its URL, with the title of the target page, if that page is in
+        the export."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (
@@ -545,8 +545,8 @@ class _Storage:
             element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
 
     def extension(self, element: Any) -> None:
-        """Convert content that only the new editor supports. Panels in additional colors are converted;
-        everything else is replaced with its fallback content."""
+        """Convert content that only the new editor supports. Panels in additional colors are converted; all other
+        extensions are replaced with their fallback content."""
         node = next(iter(element.iter("ac:adf-node")), None)
         content = next(iter(element.iter("ac:adf-content")), None)
         element.tag = "div"
@@ -636,8 +636,8 @@ class _Storage:
             )
             else ("", "")
         )
-        if "include" in name and not target[0] and (led := next(element.iter("a"), None)) is not None:
-            target = (led.get("href") or "", "".join(led.itertext()))
+        if "include" in name and not target[0] and (link := next(element.iter("a"), None)) is not None:
+            target = (link.get("href") or "", "".join(link.itertext()))
         panes = [
             (one.get("data-title") or f"Tab {at + 1}", one)
             for at, one in enumerate(

@@ -48,8 +48,8 @@ def _find_docusaurus(files: Heads) -> str | None:
 
 
 def _docusaurus_config(files: Heads, project: str) -> tuple[str, JsonObject]:
-    """Return the path of the configuration file, which is empty if there is none, and its values. Docusaurus
-    1 had its documents next to the folder of its configuration, and different names for the same settings."""
+    """Return the path of the configuration file, which is empty if there is none, and its values. Docusaurus 1 stored
+    documents next to the configuration folder, and used different names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
         return path, mapping(read_export(module_at(files, path)))

@@ -1,5 +1,5 @@
-"""Readers for Notion and Confluence exports, with page names that contain IDs, databases, macros, and page
-trees that are described on pages."""
+"""Readers for Notion and Confluence exports. They handle page names that contain IDs, databases, macros, and page trees
+that are described on pages."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _notion(files: Heads, project: str) -> Layout:
 
 
 def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
-    """Return the top-level pages and all pages of a tree, given the path of each page from the top down."""
+    """Return the top-level pages and all pages of a tree. The input is the path of each page, from the top down."""
     made: list[Entry] = []
     entries: dict[tuple[str, ...], Entry] = {}
 
@@ -147,7 +147,7 @@ def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
 
 
 def _place_in(text: str, entry: Entry) -> int:
-    """Return the position where a text first mentions a page; -1 if it doesn't mention it."""
+    """Return the position where a string first mentions a page; -1 if it doesn't mention the page."""
     found = _ID_IN.search(entry.path or "")
     return text.find(found[0]) if found else -1
 
@@ -164,7 +164,7 @@ def _notion_title(files: Heads, path: str) -> str:
 
 
 class _Notion:
-    """Converter for those parts of a Notion export that aren't plain Markdown."""
+    """Converter for the parts of a Notion export that aren't plain Markdown."""
 
     def __init__(self, files: Heads, layout: Layout, keys: dict[tuple[str, ...], str]) -> None:
         self.files = files

@@ -66,8 +66,8 @@ def _fumadocs(files: Heads, project: str) -> Layout:
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
-    """Return the text of the code file called ``name``, anywhere in the project, that contains the word
-    given in ``holds``."""
+    """Return the text of a code file named ``name``, anywhere in the project. ``holds``: a word that the file must
+    contain."""
     return next(
         (
             text
@@ -80,8 +80,8 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
-    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if languages
-    (``tongues``) are distinguished by file name suffixes before the extension."""
+    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if file name suffixes
+    distinguish languages (``tongues``)."""
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
     stems: dict[str, str] = {}

@@ -40,7 +40,7 @@ def _find_hugo(files: Heads) -> str | None:
 
 
 def _never_shown(head: Mapping[str, object], section: bool) -> bool:
-    """Return whether a page, or everything in its folder, is used only by other pages."""
+    """Return whether a page, or all content of its folder, is used only by other pages."""
     given = [head, mapping(head.get("cascade"))] if section else [head]
     return any(
         text_of(mapping(one.get(key)).get("render")) == "never"

@@ -121,8 +121,7 @@ def _jekyll_data(files: Heads, project: str) -> JsonObject:
 
 
 def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, str]) -> list[Entry]:
-    """Return the tree from a data file that lists many of the pages. The file's name and keys depend on the
-    theme."""
+    """Return the tree in a data file that lists many of the pages. The file's name and keys depend on the theme."""
     by_address = {address: page for page, address in addresses.items()}
     by_id: dict[str, str] = {}
     for page in addresses:
@@ -202,7 +201,7 @@ def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, s
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
-    """Return the tree based on the parent titles that pages declare, or else based on folders."""
+    """Return the tree based on the parent titles that pages declare or, if there are none, based on folders."""
     if not any("parent" in files.head(path) for path in paths):
         return grow(files, paths, project)
     entries = {path: Entry(title=label_of(files.head(path)), path=path) for path in paths}

@@ -65,7 +65,8 @@ def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
 
 
 def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
-    """Return the layout. ``chosen``: the selected language and version; by default, the first ones."""
+    """Return the layout. ``chosen``: the selected language and version; by default, the first language and the first
+    version."""
     problems: list[Problem] = []
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
     config = mapping(_with_references(files, project + name, problems))

@@ -170,7 +170,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
 
 
 def _i18n_languages(i18n: Mapping[str, object]) -> dict[str, JsonObject]:
-    """Return the languages in the i18n plug-in's configuration, in either of its formats."""
+    """Return the languages in the i18n plugin's configuration, in either of its formats."""
     given = i18n.get("languages")
     if isinstance(given, dict):
         made = {
@@ -215,8 +215,8 @@ def _mkdocs_tongue(
 
 
 def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own: str) -> list[Entry]:
-    """Return the navigation tree. ``own``: the suffix of page names in the language of the navigation. Its
-    entries omit this suffix."""
+    """Return the navigation tree. ``own``: the suffix of page names in the language of the navigation. Entries omit
+    this suffix."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
         title, value = None, one

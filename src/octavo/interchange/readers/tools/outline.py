@@ -225,12 +225,12 @@ class _OutlineJson:
         title = self.titles[path]
         reported: set[str] = set()
 
-        def tell(code: str, message: str) -> None:
+        def report(code: str, message: str) -> None:
             if message not in reported:
                 reported.add(message)
                 place.problem(0, code, message)
 
-        inside = write_html(document.get("data"), self._refer, tell)
+        inside = write_html(document.get("data"), self._refer, report)
         tree = parse_html(f"<html><body><main><h1>{escape(title)}</h1>{inside}</main></body></html>")
         return html_of_tree(tree, place, title)
 

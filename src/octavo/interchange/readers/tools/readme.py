@@ -203,7 +203,7 @@ class _Project:
         return made
 
     def _folder(self, folder: str, address: str, level: int) -> list[Entry]:
-        """Return the entries of a folder: first those listed in its order, then the rest."""
+        """Return the entries of a folder: first the entries that its order lists, and then all other entries."""
         pages, folders = self.below.get(folder, ({}, {}))
         order = _order(self.files, folder, self.problems)
         names = sorted({*pages, *folders}, key=natural_key)

@@ -1,6 +1,5 @@
-"""Convert reStructuredText pages to HTML. docutils parses them, with those Sphinx directives and roles that
-work without the documented code. Nothing on a page is executed, and files are opened only through its
-``Place``."""
+"""Convert reStructuredText pages to HTML. docutils parses them, together with the Sphinx directives and roles that work
+without the documented code. No code on a page is executed, and files are opened only through the page's ``Place``."""
 
 from __future__ import annotations
 
@@ -22,14 +21,14 @@ from msgspec import Struct, field
 
 from ..layout import Place
 from ..markdown.directives import part_of
-from ..names import Names, outside_link
+from ..names import Names, code_name, outside_link
 
 MAX_TEXT = 1_000_000
 """Maximum number of characters in a page."""
 MAX_LINE = 20_000
 MAX_WORK = 100_000_000
-"""Maximum number of characters to search for the ends of inline markup. For each start, docutils searches
-to the end of the paragraph."""
+"""Maximum number of characters to search for the ends of inline markup. For each start of markup, docutils searches to
+the end of the paragraph."""
 MAX_INCLUDES = 12
 MAX_LINES = 50_000
 """Maximum number of lines on a page, including all its includes."""
@@ -50,7 +49,7 @@ _SILENT = frozenset(
     """index toctree contents sectionauthor codeauthor currentmodule module py:module py:currentmodule tabularcolumns
     rst-class cssclass meta default-domain autosectionlabel""".split()
 )
-"""Directives that have no content for readers, or whose content is already in the tree."""
+"""Directives without content for readers, or with content that is already in the tree."""
 _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
@@ -87,13 +86,14 @@ class _Reading(Struct):
 
 
 _lock = threading.Lock()
-"""Lock for docutils' table of directives and roles, which the entire process shares and pages can extend."""
+"""Lock for docutils' table of directives and roles. The table is shared by the entire process, and pages can extend
+it."""
 _now: ContextVar[_Reading] = ContextVar("page")
 
 
 @contextmanager
 def _extended_tables(text: str) -> Iterator[None]:
-    """Add all directives and roles that a text uses to the tables, and restore the tables afterward."""
+    """Add all directives and roles that a source uses to the tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
         for name in set(_DIRECTIVE.findall(text)):
@@ -137,7 +137,7 @@ _BUILT_IN_ROLES = frozenset(
 
 
 class _Any(Directive):  # type: ignore[misc]
-    """Directive that docutils lacks, or that Sphinx defines differently."""
+    """Directive that docutils doesn't have, or that Sphinx defines differently."""
 
     has_content = True
     optional_arguments = 1
@@ -183,7 +183,7 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.report(self._line(), "unknown_directive", "skipped: this is a note to writers", name)
+            reading.report(self._line(), "unknown_directive", "skipped: this is a note for writers", name)
             return []
         if _SHOWN_CODE.fullmatch(name):
             return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
@@ -239,7 +239,8 @@ class _Any(Directive):  # type: ignore[misc]
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
             said = (
-                f"{path[:200]} was skipped, because more than {MAX_LINES:,} lines are included or a line is"
+                f"{path[:200]} was skipped, because the included files have more than {MAX_LINES:,} lines "
+                "or a line is"
                 " too long"
             )
             reading.report(self._line(), "too_many_lines", said, path)
@@ -296,7 +297,7 @@ def _code(text: str, language: str, title: str) -> nodes.Node:
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Return the nodes for a role that docutils lacks."""
+    """Return the nodes for a role that docutils doesn't have."""
     name, reading = name.lower(), _now.get()
     lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)
@@ -310,8 +311,7 @@ def _role(
         url, said = outside_link(reading.names.outside[name], target)
         return [nodes.reference("", words or said, refuri=url)], []
     if _LITERAL.match(name):
-        shown = words or target.lstrip("!")
-        return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
+        return [nodes.literal("", words or code_name(name, target))], []
     if name not in _EMPHASIZED:
         said = f":{name}: isn't supported; its text was kept"
         reading.report(lineno, "unknown_directive", said, f":{name}:")
@@ -343,14 +343,14 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 
 
 def _is_too_much(text: str) -> bool:
-    """Return whether a text is too long, or would take too long to search."""
+    """Return whether a source is too long, or would take too long to search."""
     if len(text) > MAX_TEXT or any(len(row) > MAX_LINE for row in text.split("\n")):
         return True
     return sum(len(one) * len(_MARKS.findall(one)) for one in _PARAGRAPHS.split(text)) > MAX_WORK
 
 
 def html_of(text: str, place: Place, names: Names) -> str | None:
-    """Return a page as HTML, with references to pages as absolute paths in the source. If it can't be read,
+    """Return a page as HTML, with references to pages as absolute paths in the source. If the page can't be read,
     report that and return None."""
     if _is_too_much(text):
         place.problem(
@@ -407,7 +407,7 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
 
 
 def _name_languages(tree: nodes.document) -> None:
-    """Set the language of listings without one to the language set above them."""
+    """Set the language of listings that don't specify one to the language set above them."""
     language = ""
     for node in tree.findall(lambda node: isinstance(node, (nodes.comment, nodes.literal_block))):
         if isinstance(node, nodes.comment):

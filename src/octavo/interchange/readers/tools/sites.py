@@ -1,5 +1,5 @@
-"""Reader for folders of HTML that a site generator or a person created. The tree is based on the pages'
-navigation. Generator-specific markup is rewritten as semantic HTML."""
+"""Reader for folders of HTML that a site generator or a person created. The tree is based on the navigation on the
+pages. Generator-specific markup is rewritten as semantic HTML."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NO_PAGES = re.compile(
     r"(?:404|search|genindex(?:-[\w]+)?|py-modindex|search-results|print|print_page|toc|allclasses.*|overview-frame|package-frame)\.x?html?$",
     re.IGNORECASE,
 )
-"""Files that generators create for browsers; Octavo creates its own."""
+"""Files that generators create for browsers. Octavo creates its own."""
 _BUILT = frozenset(["_static", "_sources", "_modules", "node_modules", "__macosx", "pagefind"])
 _LEFT = (
     *ENDINGS,
@@ -90,8 +90,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Properties of a page other than its text. ``anchors``: the anchors for IDs that aren't headings.
-    ``nav``: its navigation. ``contents``: the subpages that it lists, in Sphinx's format."""
+    """Properties of a page other than its text. ``anchors``: the anchors for IDs that aren't headings. ``nav``: the
+    page's navigation. ``contents``: the subpages that it lists, in Sphinx's format."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 
@@ -385,7 +385,7 @@ _CHROME = frozenset(
 
 
 def _lists_in(element: Any) -> list[Any]:
-    """Return the lists in an element, without nested ones."""
+    """Return the lists in an element, except nested lists."""
     found: list[Any] = []
     waiting = [element] if element.tag in ("ul", "ol") else list(element)[::-1]
     while waiting:
@@ -398,8 +398,8 @@ def _lists_in(element: Any) -> list[Any]:
 
 
 def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
-    """Add entries that are only in another page's navigation, at their positions in the tree. ``known``: the
-    pages in the entire tree."""
+    """Add entries that are only in another page's navigation to the tree, at their positions. ``known``: the pages in
+    the entire tree."""
     place = 0
     for entry in more:
         at = next(
@@ -451,7 +451,7 @@ def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
 
 
 def prepare(tree: Any) -> None:
-    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and others as semantic HTML."""
+    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and other tools as semantic HTML."""
     for element in list(tree.iter("div")):
         if _is_doxygen_title(element):
             # Keep the page title without the groups that Doxygen adds to it.

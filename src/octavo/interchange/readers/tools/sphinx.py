@@ -31,7 +31,7 @@ _TARGET = re.compile(
 )
 _ENDINGS = (".md", ".rst")
 _UNTITLED = "\u2060"
-"""Placeholder for the title that a page fragment lacks."""
+"""Placeholder for the missing title of a page fragment."""
 _DIRECTIVE = re.compile(
     r"^(?P<indent>[ \t]*)\.\.[ \t]+toctree::[^\n]*\n(?P<inside>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
     re.MULTILINE,
@@ -253,7 +253,7 @@ class _Toctrees:
 
 
 def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
-    """Return the targets of references: the page, the anchor on it, and the text of the heading there."""
+    """Return the targets of references: the page, the anchor on the page, and the text of the heading at the anchor."""
     found: dict[str, tuple[str, str, str]] = {}
     for path in paths:
         text = files.text(path) or ""

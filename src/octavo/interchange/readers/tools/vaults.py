@@ -1,4 +1,4 @@
-"""Readers for notes that link to each other by name: GitHub wikis and Obsidian vaults."""
+"""Readers for collections of notes that link to each other by name: GitHub wikis and Obsidian vaults."""
 
 from __future__ import annotations
 

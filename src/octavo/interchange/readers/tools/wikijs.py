@@ -155,7 +155,7 @@ def _prepare_wikijs(tree: Any) -> None:
 
 
 def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
-    """Return the language prefix of URL paths: that of the folder, or else the one used in links."""
+    """Return the language prefix of URL paths: the name of the folder or, by default, the prefix used in links."""
     if specified:
         return specified
     found: dict[str, int] = {}
@@ -168,7 +168,8 @@ def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """Return the folder tree, preceded by the headings and pages of the navigation, if the export has one."""
+    """Return the folder tree, preceded by the headings and pages of the navigation, if the export includes the
+    navigation."""
     data = read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []
@@ -218,7 +219,7 @@ def _wikijs_navigation(
 
 
 def _unlisted_entries(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """Return the part of a tree that hasn't been listed yet."""
+    """Return the entries of a tree that haven't been listed yet."""
     made = []
     for entry in entries:
         children = _unlisted_entries(entry.children, taken)

@@ -1,4 +1,4 @@
-"""Everyone who has access to an object, filtered and sorted."""
+"""People who have access to an object, filtered and sorted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .authorization import ObjectAccess
 
 
 class PeopleWithAccess(NamedTuple):
-    """One page of the people with access to an object. ``slice``: their user IDs. ``standings``: the role of
-    each member, by user ID. ``steps``: the path from the object outward."""
+    """Page of the list of people with access to an object. ``slice``: their user IDs. ``standings``: the role of each
+    member, by user ID. ``steps``: the path from the object outward."""
 
     slice: Slice[str]
     standings: Mapping[str, EvaluatedRole]

@@ -22,7 +22,7 @@ from ..roles import Can
 
 
 class GrantObject(NamedTuple):
-    """Space, collection, or site on which roles are granted."""
+    """Space, collection, or site that roles are granted on."""
 
     kind: Kind
     id: str
@@ -30,7 +30,7 @@ class GrantObject(NamedTuple):
 
 
 class ObjectAccess(Struct, frozen=True):
-    """Caller with access to an object on which roles are granted. ``role``: the caller's role on it."""
+    """Caller with access to an object that roles are granted on. ``role``: the caller's role on the object."""
 
     kind: Kind
     id: str

@@ -1,7 +1,7 @@
 """Grant and revoke roles in a space or collection, or on a site, within limits.
 
-There are two rules. No one grants, changes, or revokes a role above their own. And no change to permissions,
-direct or indirect, can change another person's role if its old or new value is above the caller's own."""
+There are two rules. First, no one can grant, change, or revoke a role above their own. Second, no change to
+permissions, direct or indirect, can change another person's role if the old or new role is above the caller's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .store import Grantee
 
 @contextmanager
 def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
-    """Wrap a change to permissions. Raises Forbidden if a role that it changes is or becomes higher than the
+    """Wrap a change to permissions. Raises Forbidden if the change affects a role that is or becomes higher than the
     caller's own."""
     if target.role == "admin":
         yield
@@ -48,8 +48,8 @@ def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
 
 
 def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
-    """Grant the caller their previous role if a change to permissions would remove it, so that they don't
-    lock themselves out."""
+    """Grant the caller their previous role if a change to permissions would remove it, so that callers can't lock
+    themselves out."""
     now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
     if not at_least(now_role, target.role):
         _put(tx, target, Grantee("user", target.user_id), target.role)
@@ -185,7 +185,7 @@ def _audit(
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
     """Grant an installation's account a role in a space; None revokes the role.
 
-    The person who installs the integration has at least that role in the space, and the audit log records the
+    The person who installs the integration must have at least that role in the space. The audit log records the
     installation."""
     subject = Grantee("user", user_id)
     if role is None:

@@ -43,8 +43,8 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}/permissions"
 @operation("inviteToCollection", "POST", _COLLECTION, needs=Can.ADMIN, errors=(404,))
 @operation("inviteToSite", "POST", _SITE, needs=Can.ADMIN, errors=(404,))
 def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
-    """Grant a role to members and teams of the organization. It replaces a role that they already have on
-    this object.
+    """Grant a role to members and teams of the organization. It replaces any role that they already have on this
+    object.
 
     You can't grant a role above your own.
     """
@@ -96,7 +96,7 @@ def _list_people(tx: Transaction, target: ObjectAccess, query: AggregateQuery) -
 @operation("listPermissionsAggregateInSpace", "GET", _SPACE + "/aggregate", needs=Can.ADMIN)
 @operation("listPermissionsAggregateInCollection", "GET", _COLLECTION + "/aggregate", needs=Can.ADMIN)
 def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
-    """List everyone who can see this object, with their role and its `source`."""
+    """List the people who can see this object, with their role and its `source`."""
     with call.db.read() as tx:
         people = _list_people(tx, target, query)
     return present_slice(
@@ -115,8 +115,8 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
 def list_aggregate_of_site(
     call: Call, target: ObjectAccess, query: AggregateQuery
 ) -> Listing[UserSitePermission]:
-    """List everyone who can see the site, with their role on it and its `origin`. The role doesn't give
-    access to the site's spaces."""
+    """List the people who can see the site, with their role on it and its `origin`. The role doesn't give access to the
+    site's spaces."""
     with call.db.read() as tx:
         people = _list_people(tx, target, query)
         seen = store.list_last_seen(tx, target.organization_id, list(people.slice.rows))
@@ -143,8 +143,7 @@ def list_aggregate_of_site(
 )
 @operation("explainUserPermissionInSite", "GET", _SITE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
-    """Explain a member's role: list every possible source of it, and mark the one that determines the
-    role."""
+    """Explain a member's role: list all possible sources of the role, and mark the source that determines it."""
     with call.db.read() as tx:
         member, role = role_of_member(tx, target.organization_id, user_id)
         if not member:

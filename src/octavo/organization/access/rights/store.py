@@ -61,7 +61,8 @@ def list_team_grants(
 
 
 def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) -> tuple[str | None] | None:
-    """Return a grant as a tuple with its role, or with None for a guest. Return None if there is no grant."""
+    """Return a one-element tuple with the role of a grant, or with None for a guest. Return None if there is no
+    grant."""
     row = tx.one(
         """SELECT role FROM grants WHERE object_type = :kind AND object_id = :id
            AND subject_type = :type AND subject_id = :subject""",
@@ -109,8 +110,8 @@ _KEYS = {
 def list_people_keys(
     tx: Transaction, organization_id: str, *, search: str | None, team: str | None, sort: Sort | None
 ) -> dict[str, str]:
-    """Return the matching members, each with the text by which they are sorted. ``search``: part of a name
-    or email address. Raises NotFound if the team belongs to another organization."""
+    """Return the matching members, each with the text to sort by. ``search``: part of a name or email address. Raises
+    NotFound if the team belongs to another organization."""
     where, given = "m.organization_id = :org", {"org": organization_id}
     if search:
         where += f" AND {PEOPLE_LIKE}"
@@ -130,8 +131,8 @@ def list_people_keys(
 
 
 def list_last_seen(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, int]:
-    """Return the times when members were last active in the organization, by user ID, for those who have been
-    active."""
+    """Return the times when members were last active in the organization, by user ID. Members who have never been
+    active are left out."""
     rows = tx.all(
         "SELECT user_id, last_seen_at FROM members WHERE organization_id = :org AND user_id IN :users"
         " AND last_seen_at IS NOT NULL",

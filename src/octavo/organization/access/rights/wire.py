@@ -53,9 +53,9 @@ class PermissionObject(Struct):
 class PermissionSource(Struct):
     """Reason for a role: the kind of source and the object it belongs to.
 
-    ``administrator``: the person administers the organization. ``user``, ``team``: the person or one of these
-    ``teams`` has a grant. ``default``: the role is a default level. ``organization``: the person has the role
-    as a member."""
+    ``administrator``: the person is an administrator of the organization. ``user``, ``team``: the person or one of
+    these ``teams`` has a grant. ``default``: the role is a default level. ``organization``: the person has the role as
+    a member."""
 
     type: Literal["administrator", "user", "team", "default", "organization"]
     object: PermissionObject
@@ -63,8 +63,8 @@ class PermissionSource(Struct):
 
 
 class UserPermission(Struct):
-    """Permission of a person. ``permission``: the role; null for a guest who is explicitly excluded.
-    ``source``: the reason for the role, an Octavo extension that is only part of the aggregate."""
+    """Permission of a person. ``permission``: the role; null for a guest who is explicitly excluded. ``source``: the
+    reason for the role; an Octavo extension that is only in aggregates."""
 
     permission: str | None
     user: User
@@ -78,7 +78,7 @@ class OrganizationOrigin(Struct, tag_field="type", tag="organization"):
 
 
 class SiteOrigin(Struct, tag_field="type", tag="site"):
-    """Role that the site itself gives: to the ``member``, to their ``team``, or to all members."""
+    """Role that the site itself grants: to the ``member``, to their ``team``, or to all members."""
 
     site: str
     reason: Literal["member", "team", "default"]
@@ -86,9 +86,8 @@ class SiteOrigin(Struct, tag_field="type", tag="site"):
 
 
 class UserSitePermission(Struct, rename="camel", kw_only=True):
-    """Permission of a person on a site. ``disabled``: whether their account is deactivated. ``source``: the
-    same data as ``origin`` in the format used for spaces and collections, which names each team; an Octavo
-    extension."""
+    """Permission of a person on a site. ``disabled``: whether the person's account is deactivated. ``source``: the same
+    data as ``origin`` in the format used for spaces and collections, which includes each team; an Octavo extension."""
 
     permission: str | None
     user: User
@@ -113,10 +112,10 @@ class TeamGrant(Struct):
 class PermissionPlace(Struct, rename="camel", kw_only=True):
     """Possible source of a person's role, and whether it determines the role.
 
-    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their teams
-    on the object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These
-    three are omitted if the caller can't list the grants on the object. ``role``: their role in the
-    organization, only if the source is the organization."""
+    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their teams on the
+    object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These three are omitted if
+    the caller can't list the grants on the object. ``role``: the person's role in the organization, only if the source
+    is the organization."""
 
     object: PermissionObject
     decides: bool
@@ -127,7 +126,7 @@ class PermissionPlace(Struct, rename="camel", kw_only=True):
 
 
 class ExplainedPermission(Struct):
-    """Person's role on an object and every possible source of it: the object, its collections from the inside
+    """Person's role on an object, and all possible sources of the role: the object, its collections from the inside
     out, and the organization. The first source with a setting determines the role."""
 
     permission: str | None

@@ -15,8 +15,8 @@ _MIN_RSA_BITS = 2048
 def parse_certificates(text: str) -> list[str]:
     """Return the certificates in ``text`` as base64 without line breaks.
 
-    The text contains PEM blocks (more than one during a key rotation) or the bare base64 that identity
-    providers display. Raises BadRequest for the field ``certificate`` if the text is invalid."""
+    The text consists of PEM blocks (more than one during a key rotation) or of the plain base64 that identity providers
+    display. Raises BadRequest for the field ``certificate`` if the text is invalid."""
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
 

@@ -1,12 +1,11 @@
 """Requests to SAML identity providers, and verification of their responses.
 
-signxml verifies signatures. Known attacks exploit leniency in the code around such a library, so a response
-must have the plain structure that is required here: one assertion in the expected place, each signature as
-a child of only the element that it signs, strong algorithms, and all conditions present and correct. The
-assertion is read from the bytes whose signature signxml verified, never from the received document.
+signxml verifies signatures. Known attacks exploit leniency in the code around such a library, so this module requires a
+plain structure: one assertion in the expected position, each signature as a child of the only element that it signs,
+strong algorithms, and all conditions present and correct. The assertion is read from the bytes whose signature signxml
+verified, never from the received document.
 
-The libraries are loaded on the first SAML sign-in, because loading them is slow and most servers never need
-them."""
+The libraries are loaded on the first SAML sign-in, because loading them is slow, and most servers never need them."""
 
 from __future__ import annotations
 
@@ -133,7 +132,7 @@ def make_request(provider: ProviderRow, service: Service) -> AuthnRequest:
 
 
 def service_metadata(service: Service) -> bytes:
-    """Return the metadata that identity providers import, which doesn't depend on the provider's setup."""
+    """Return the metadata that identity providers import. It doesn't depend on the provider's setup."""
     return (
         f'<?xml version="1.0"?>\n<md:EntityDescriptor xmlns:md="{_METADATA}" entityID={quoteattr(service.entity_id)}>'
         '<md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="false"'
@@ -167,8 +166,8 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
 
 
 def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
-    """Return the content signed by the signature at a location, parsed from the signed bytes. Raises
-    RefusedResponse if no certificate of the provider verifies it."""
+    """Return the content that the signature at a location covers, parsed from the signed bytes. Raises RefusedResponse
+    if no certificate of the provider verifies it."""
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
     from lxml import etree
@@ -223,7 +222,7 @@ def _decode(encoded: str) -> bytes:
 
 
 def _get_assertion(root: Any) -> object:
-    """Return the single assertion of a response. Raises RefusedResponse if it isn't in the expected place."""
+    """Return the single assertion of a response. Raises RefusedResponse if it isn't in the expected position."""
     if root.tag != f"{_P}Response":
         raise RefusedResponse("SAML response: the root element must be a Response")
     assertions = list(root.iter(f"{_A}Assertion", f"{_A}EncryptedAssertion"))
@@ -240,8 +239,8 @@ def _get_assertion(root: Any) -> object:
 
 
 def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
-    """Return the signatures, with that of the assertion last. Raises RefusedResponse if a signature is in
-    an unexpected place or has unsupported properties."""
+    """Return the signatures. The signature of the assertion comes last. Raises RefusedResponse if a signature is in an
+    unexpected position or has unsupported properties."""
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
         raise RefusedResponse("SAML response: must be signed")

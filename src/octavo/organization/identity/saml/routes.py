@@ -1,4 +1,4 @@
-"""Operations on an organization's SAML providers, and the endpoints for browsers and identity providers."""
+"""Operations on an organization's SAML providers, and endpoints for browsers and identity providers."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing
 
 @operation("createOrganizationSAMLProvider", "POST", _PROVIDERS, needs=Can.ADMIN, status=201, errors=(404,))
 def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) -> wire.Provider:
-    """Create a SAML provider. It is `pending` until the entity ID, certificate, and URL are all set, and then
-    becomes `active`."""
+    """Create a SAML provider. It is `pending` until the entity ID, certificate, and URL are all set; then it becomes
+    `active`."""
     with call.db.write() as tx:
         provider_id = store.insert_provider(tx, org.organization_id, _validate_columns(tx, org, body))
         made = store.get_provider(tx, org.organization_id, provider_id)
@@ -188,7 +188,7 @@ def _redirect(call: Call, leaving: signing_in.BrowserRedirect) -> Reply:
     media_type="application/samlmetadata+xml",
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
-    """Get the SAML metadata about Octavo that the identity provider needs."""
+    """Get the SAML metadata for Octavo that the identity provider needs."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
             raise NotFound("There is no sign-in provider at this URL. Check the provider's ID.")
@@ -286,7 +286,7 @@ def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     in_maintenance=True,
 )
 def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
-    """Start a session, in a cookie, from a sign-in that the identity provider initiated.
+    """Start a session for a sign-in that the identity provider initiated. The session is stored in a cookie.
 
     Accepted only from Octavo's own page. Returns 409 if the account's owner must connect the account
     first."""
@@ -304,8 +304,8 @@ def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     body_limit=16_384,
 )
 def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:
-    """Connect the caller's account to an organization's identity provider, for this organization only. The
-    caller becomes a member of the organization. The operation starts a session through the provider."""
+    """Connect the caller's account to an organization's identity provider, for this organization only. The caller
+    becomes a member of the organization, and a session through the provider starts."""
     require_same_origin(call)
     return _reply_with_session(
         call, signing_in.connect(call.context, _returning_browser(call), caller.actor, body.answer)

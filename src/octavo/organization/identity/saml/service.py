@@ -1,4 +1,4 @@
-"""This server as seen by identity providers."""
+"""This server from the perspective of identity providers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NAMES = {
 
 
 class Service(Struct, rename=_NAMES):
-    """Values to enter at the identity provider, which must post responses to ``acsURL`` for the audience
-    ``entityID``."""
+    """Values to enter in the identity provider's settings. The provider must post responses to ``acsURL`` for the
+    audience ``entityID``."""
 
     acs_url: str
     start_url: str

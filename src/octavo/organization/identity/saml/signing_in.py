@@ -2,17 +2,16 @@
 
 1. ``start``: the browser gets a cookie and is redirected to the provider.
 
-2. ``receive``: the provider has the browser post its response. That request comes from another site, and
-therefore without Octavo's cookies, so its result is stored as an answer under a secret, and the browser is
-redirected with the secret.
+2. ``receive``: the provider has the browser post its response. That request comes from another site, so it doesn't
+  include Octavo's cookies. Therefore, its result is stored as an answer under a secret, and the browser is redirected
+  with the secret.
 
-3. ``finish``: a browser with the secret and the cookie gets a session. An answer without a request must be
-confirmed by a person, and an answer about an account that never accepted the organization requires the
-account's owner to connect it.
+3. ``finish``: a browser with the secret and the cookie gets a session. A person must confirm an answer without a
+  request. If the answer is for an account that never accepted the membership, the account's owner must connect it.
 
-The provider is trusted only for its organization, so the session gives access only to that organization. By
-email address, the provider can identify only people who accepted their membership and accounts that the
-organization created."""
+The provider is trusted only for its organization, so the session gives access only to that organization. With an email
+address, the provider can identify only people who accepted their membership, and accounts that the organization
+created."""
 
 from __future__ import annotations
 
@@ -102,8 +101,8 @@ class PendingConfirmation(Struct, frozen=True):
 
 
 class ReturningBrowser(NamedTuple):
-    """Browser that returns from a provider. ``binding``: the browser's cookie value; empty if it has no
-    cookie. ``person``: the user who is already signed in to Octavo in the browser, if any."""
+    """Browser that returns from a provider. ``binding``: the browser's cookie value; empty if it has no cookie.
+    ``person``: the user who is already signed in to Octavo in this browser, if any."""
 
     browser: sessions.Browser
     binding: str
@@ -224,7 +223,7 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
 
 
 def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
-    """Start a session after the person using the browser has confirmed it.
+    """Start a session after the person has confirmed the sign-in in the browser.
 
     Raises Conflict if the account's owner must connect the account first, and the same errors as ``finish``."""
     with context.db.write() as tx:
@@ -255,8 +254,8 @@ def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -
 
 
 class _Known(Struct, frozen=True):
-    """Existing account that an answer refers to. ``vouched``: whether the provider's response alone is enough
-    to sign in."""
+    """Existing account that an answer refers to. ``vouched``: whether the provider's response is sufficient to sign
+    in."""
 
     user_id: str
     member: bool

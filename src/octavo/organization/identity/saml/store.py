@@ -114,7 +114,7 @@ def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def forget_identities(tx: Transaction, provider_id: str) -> None:
-    """Remove the links between the provider's users and accounts, because a different provider's IDs identify
+    """Remove the links between the provider's users and accounts, because the same IDs at another provider identify
     different people."""
     tx.run("DELETE FROM external_identities WHERE provider = :id", id=provider_id)
 

@@ -15,7 +15,7 @@ from . import store
 
 
 def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) -> None:
-    """Set the role of a member; None makes them a guest. Raises Conflict if they are the last
+    """Set the role of a member; None makes the member a guest. Raises Conflict if the member is the last
     administrator."""
     before = store.get_member(tx, org.organization_id, user_id)
     if role == before.role:
@@ -29,7 +29,7 @@ def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) ->
 
 
 def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
-    """Remove a member. Return False if they aren't a member. Raises Conflict if they are the last
+    """Remove a member. Return False if the user isn't a member. Raises Conflict if the user is the last
     administrator."""
     before = store.find_member(tx, org.organization_id, user_id)
     if before is None:

@@ -46,7 +46,7 @@ def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
 
 @operation("updateMemberInOrganizationById", "PATCH", _MEMBER, needs=Can.ADMIN, errors=(404, 409))
 def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) -> Member:
-    """Update a member's role. `null` makes them a guest. Returns 409 if they are the last administrator."""
+    """Update a member's role. `null` makes the member a guest. Returns 409 if the member is the last administrator."""
     with call.db.write() as tx:
         if body.role is not UNSET:
             editing.set_role(tx, org, user_id, body.role)
@@ -55,8 +55,8 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
 
 @operation("removeMemberFromOrganizationById", "DELETE", _MEMBER, needs=Can.VIEW, errors=(409,))
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
-    """Remove a member, including their sessions, tokens, team memberships, and grants. Administrators can
-    remove anyone; members can remove themselves. Returns 409 if they are the last administrator."""
+    """Remove a member, including sessions, tokens, team memberships, and grants. Administrators can remove anyone;
+    members can remove themselves. Returns 409 if the member is the last administrator."""
     if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
         raise Forbidden(
             "Only administrators can remove other members. To leave the organization, use your own user ID."

@@ -41,7 +41,7 @@ class UpdateMember(Struct):
 
 
 class Ping(Struct):
-    """Empty response, because there are no visitor claims to return."""
+    """Empty response, because there are no visitor claims."""
 
 
 def present_member(to: Recipient, member: MemberRow) -> Member:

@@ -93,8 +93,8 @@ def update_members(
 
 
 def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
-    """Add a member, or change their role. With None, a new member gets the role `member`, and an existing
-    member keeps their role. Raises the same errors as ``update_members``."""
+    """Add a member, or change the member's role. If the role is None, a new member gets the `member` role, and existing
+    members keep their role. Raises the same errors as ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]
     put_team_member(tx, team_id, user_id, role)
@@ -102,7 +102,7 @@ def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: T
 
 
 def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -> bool:
-    """Remove a member from a team. Return False if they weren't in it. Raises Forbidden unless the caller
+    """Remove a member from a team. Return False if the person isn't in the team. Raises Forbidden unless the caller
     manages the team."""
     _require_manager(tx, org, team_id)
     if not remove_team_members(tx, team_id, [user_id]):
@@ -114,7 +114,7 @@ def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -
 def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
     get_team(tx, org, team_id)
     if org.role != "admin" and not store.is_team_owner(tx, team_id, org.user_id):
-        raise Forbidden("Only the team's owners and administrators can manage it.")
+        raise Forbidden("Only administrators and the team's owners can manage this team.")
 
 
 def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Operations on teams, which administrators create and whose owners manage the members."""
+"""Operations on teams. Administrators create teams, and team owners manage the members."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
 
 @operation("listTeamMembersInOrganizationById", "GET", _TEAM + "/members", needs=Can.LIST_TEAMS)
 def list_team_members(call: Call, org: OrgAccess, team_id: str, query: PageQuery) -> Listing[TeamMember]:
-    """List the members of a team, each with their role in it."""
+    """List the members of a team, each with the role in the team."""
     with call.db.read() as tx:
         editing.get_team(tx, org, team_id)
         found = store.list_team_members(tx, team_id, query.limit, query.page)
@@ -110,7 +110,8 @@ def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTe
 def add_team_member(
     call: Call, org: OrgAccess, team_id: str, user_id: str, body: AddTeamMember | None
 ) -> None:
-    """Add a member to a team, or change their role in it. Requires an owner of the team or an administrator."""
+    """Add a member to a team, or change a member's role in the team. Requires an owner of the team or an
+    administrator."""
     role = None if body is None or body.role is UNSET else body.role
     with call.db.write() as tx:
         editing.put_member(tx, org, team_id, user_id, role)
@@ -134,7 +135,7 @@ def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -
 def list_member_teams(
     call: Call, org: OrgAccess, user_id: str, query: MemberTeamsQuery
 ) -> Listing[MemberTeam]:
-    """List the teams of a member, each with their role in it."""
+    """List the teams of a member, each with the member's role in it."""
     with call.db.read() as tx:
         get_member(tx, org.organization_id, user_id)
         found = store.list_teams_of_member(

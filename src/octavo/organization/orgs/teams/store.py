@@ -45,7 +45,7 @@ def list_teams(
 def list_teams_of_member(
     tx: Transaction, organization_id: str, user_id: str, limit: int, page: str | None, *, title: str | None
 ) -> Slice[tuple[TeamRow, str]]:
-    """Return the teams of a member, newest first, each with their role in it."""
+    """Return the teams of a member, newest first, each with the member's role in it."""
     where = """FROM teams t JOIN team_members x ON x.team_id = t.id AND x.user_id = :user
                WHERE t.organization_id = :org"""
     parameters = dict[str, Any](org=organization_id, user=user_id)
@@ -87,7 +87,7 @@ def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | Non
 
 
 def list_member_ids(tx: Transaction, team_ids: Iterable[str]) -> list[str]:
-    """Return the IDs of everyone in any of these teams."""
+    """Return the IDs of all people in any of these teams."""
     rows = tx.all(
         f"SELECT DISTINCT user_id FROM team_members WHERE team_id {tx.among('teams')}",
         teams=json_list(team_ids),

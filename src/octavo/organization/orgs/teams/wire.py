@@ -45,7 +45,7 @@ class AddTeamMember(Struct):
 
 
 class UpdateTeamMembers(Struct):
-    """Request body with IDs or email addresses of members. A person in both ``add`` and ``remove`` is
+    """Request body with IDs or email addresses of members. A person who is in both ``add`` and ``remove`` is
     removed."""
 
     add: Named = []

@@ -24,7 +24,7 @@ def find_schema(tx: Transaction, site_id: str) -> tuple[VisitorSchema, int] | No
 
 
 def get_schema(tx: Transaction, site_id: str) -> VisitorSchema:
-    """Return the schema of a site, or an empty one if none was set."""
+    """Return the schema of a site, or an empty schema if none was set."""
     found = find_schema(tx, site_id)
     return found[0] if found is not None else EMPTY
 

@@ -35,8 +35,7 @@ _AUTH = f"{_SITE}/publishing/auth"
 
 
 def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
-    """Return the URL of a site if it is published and the caller can see links that open it; otherwise,
-    None."""
+    """Return the URL of a site if the site is published and the caller can see links that open it; otherwise, None."""
     row = get_site(tx, site.site_id)
     if not row.published or not may_publish_all(tx, site):
         return None
@@ -45,8 +44,8 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
 
 @operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("sites:write",))
 def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Listing[wire.ShareLink]:
-    """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the
-    role `create` or higher in all of its spaces."""
+    """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the `create`
+    role or higher in all of its spaces."""
     with call.db.read() as tx:
         require_publish_permission(tx, site)
         base = _base(tx, call, site)
@@ -56,7 +55,7 @@ def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Lis
 
 @operation("createSiteShareLink", "POST", _LINKS, needs=Can.ADMIN, status=201)
 def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.ShareLink:
-    """Create a share link. It works once the site is published with share links."""
+    """Create a share link. It works when the site is published with share links."""
     with call.db.write() as tx:
         link = share_links.create_link(tx, call.context, site, body.name)
         path = f"/orgs/{site.organization_id}/sites/{site.site_id}/share-links/{link.id}"
@@ -105,7 +104,7 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     """Get the key that signs visitor tokens, and the URL that visitors without a token are redirected to.
 
-    The key grants access to the site, so this requires the role `create` or higher in all of its spaces."""
+    The key grants access to the site, so this requires the `create` role or higher in all of its spaces."""
     with call.db.read() as tx:
         return _present_auth(tx, call, site)
 
@@ -137,8 +136,7 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     errors=(400,),
 )
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
-    """Get a URL that shows the site as visitors will see it for one hour, whether or not the site is
-    published.
+    """Get a URL that shows the site for one hour as visitors will see it, whether or not the site is published.
 
     Requires access to every space on the site. `claims` sets the visitor's claims, as JSON; `changeRequest`
     shows the site as if this change request were merged. Drafts are shown unless `draft` is false.
@@ -166,11 +164,11 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     errors=(400,),
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
-    """List the content of the site that a visitor with the given claims can see, and, for each of the other
-    entries, the condition that hides it. The entries are the site's sections and variants or, with
-    `siteSpace`, the pages of one site space and the conditional parts of each page, in reading order.
+    """List the site's content for a visitor with the given claims: the visible entries, and, for each hidden entry, the
+    condition that hides it. The entries are the site's sections and variants or, with `siteSpace`, the pages of one
+    site space and the conditional parts of each page, in reading order.
 
-    Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
+    Requires access to every space on the site. Conditions are evaluated as on the published site, for merged
     content."""
     with call.db.read() as tx:
         return list_entries(tx, call.context, site, query)

@@ -1,6 +1,6 @@
 """Visitor schemas, and the claims of a visitor that match them.
 
-Conditions and expressions ignore claims that the schema doesn't define or that have another type."""
+Conditions and expressions ignore claims that the schema doesn't define or that have a different type."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class VisitorSchema(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Condition(Struct):
-    """Condition suggested for a schema."""
+    """Suggested condition for a schema."""
 
     description: str
     condition: str
@@ -163,7 +163,7 @@ def _is_number(value: object) -> bool:
 
 
 def _value(claim: Claim, value: object) -> object:
-    """Return the value of a claim, or None if it has another type."""
+    """Return the value of a claim, or None if it has a different type."""
     match claim:
         case BooleanClaim():
             return value if isinstance(value, bool) else None

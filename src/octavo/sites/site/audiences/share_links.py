@@ -1,6 +1,6 @@
 """Share links: named URLs with a key, which can be disabled individually.
 
-A key is derived from the ID of its link, so that it can be displayed again, and is looked up by its hash.
+A key is derived from the ID of its link, so that it can be displayed again. Keys are looked up by their hash.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..publishing import require_publish_permission
 
 MAX_LINKS = 1000
 _KEY = 24
-"""Number of characters of a key, which has 144 bits."""
+"""Number of characters in a key, which represent 144 bits."""
 _COLUMNS = "id, name, active, created_at"
 
 
@@ -67,7 +67,7 @@ def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
 def list_links(
     tx: Transaction, site_id: str, search: str | None, limit: int, page: str | None
 ) -> Slice[ShareLinkRow]:
-    """List share links, newest first. ``search``: part of their name."""
+    """List share links, newest first. ``search``: part of the name."""
     return list_page(
         tx,
         limit,

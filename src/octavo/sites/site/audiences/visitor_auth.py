@@ -1,8 +1,8 @@
 """Visitor authentication: the key that signs visitor tokens, and the verification of tokens.
 
-Tokens are JWTs, signed only with HS256, and created by the owner's server with the site's key or by another
-authenticator of the site. The site's key is derived from the site and a key version, so that it can be
-displayed again, and a new version results in a new key."""
+Tokens are JWTs, signed only with HS256. The owner's server creates them with the site's key, or another authenticator
+of the site creates them. The site's key is derived from the site and a key version, so that it can be displayed again,
+and a new version results in a new key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from ..types import Backend
 MAX_TOKEN = 16 * 1024
 """Maximum number of characters in a token, which is passed in URLs and cookies."""
 _FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
-"""Pattern for tokens, because base64 decoders ignore invalid characters, which would break the cookie."""
+"""Pattern for tokens. It is required because base64 decoders ignore invalid characters, which would break the
+cookie."""
 _LEEWAY = 60
 """Maximum difference in seconds between the signer's clock and the server's."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
@@ -75,8 +76,8 @@ def update_auth(
     login_url: str | None | UnsetType,
     logout_url: str | None | UnsetType,
 ) -> None:
-    """Set the URLs that visitors are redirected to if they have no token, and after they sign out. Unset URLs
-    stay unchanged."""
+    """Set the URLs that visitors are redirected to if they have no token and after they sign out. Unset URLs stay
+    unchanged."""
     before = store.get_site(tx, site.site_id)
     was = before.settings.visitor_auth
     auth = replace(was, by_integration=backend == "integration")
@@ -98,7 +99,7 @@ def backend_of(auth: VisitorAuthSettings) -> Backend:
 
 
 def renew_key(tx: Transaction, site: SiteAccess) -> None:
-    """Create a new key; tokens signed with the old key stop working immediately."""
+    """Create a new key. Tokens signed with the old key stop working immediately."""
     before = store.get_site(tx, site.site_id)
     auth = replace(before.settings.visitor_auth, key_version=ids.new_id())
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
@@ -106,9 +107,9 @@ def renew_key(tx: Transaction, site: SiteAccess) -> None:
 
 
 def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> AuthenticatedVisitor | None:
-    """Verify a visitor's token, and return its claims, excluding registered ones. Return None if the token
-    isn't valid for this site: it is signed with another algorithm or key, has no expiration time, has
-    expired, isn't valid yet, or is too long."""
+    """Verify a visitor's token, and return its claims, except registered claims. Return None if the token isn't valid
+    for this site: it is signed with a different algorithm or key, has no expiration time, has expired, isn't valid yet,
+    or is too long."""
     signed = _read(signing_key(context.signer, site), token)
     if signed is None and site.settings.visitor_auth.takes_others:
         other = find_other(tx, context, site.id)

@@ -106,7 +106,7 @@ class TemplateConditions(Struct, rename="camel"):
 # --- content visible to a visitor ----------------------------------------------------------------------
 
 MAX_ENTRIES = 200
-"""Maximum number of entries per request, because the text of each one is read."""
+"""Maximum number of entries per request. It is limited because the text of each entry is read."""
 
 PretendedObject = Literal["site-section-group", "site-section", "site-external-link", "site-space", "page"]
 
@@ -123,8 +123,7 @@ class PretendedQuery(Struct, rename="camel"):
 
 
 class PretendedCondition(Struct):
-    """Condition and its result. ``problem``: the reason that it can't be evaluated and therefore isn't
-    met."""
+    """Condition and its result. ``problem``: the reason it can't be evaluated and therefore isn't met."""
 
     expression: str
     holds: bool
@@ -150,10 +149,10 @@ class PretendedPart(Struct):
 
 
 class PretendedEntry(Struct, rename="camel", kw_only=True):
-    """Section, variant, or page. ``level``: its depth in the list, from 0. ``path``: the path of a document,
-    relative to the site's URL. ``listed``: whether navigation includes the entry, if it is visible.
-    ``condition``: its own condition. ``hiddenBy``: the reason that it is hidden. ``parts``: the evaluated
-    conditional parts of a visible document."""
+    """Section, variant, or page. ``level``: its depth in the list, from 0. ``path``: the path of a document, relative
+    to the site's URL. ``listed``: whether navigation includes the entry, if it is visible. ``condition``: its own
+    condition. ``hiddenBy``: the reason it is hidden. ``parts``: the evaluated conditional parts of a visible
+    document."""
 
     object: PretendedObject
     id: str
@@ -168,9 +167,9 @@ class PretendedEntry(Struct, rename="camel", kw_only=True):
 
 
 class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
-    """Content visible to a visitor. ``claims``: the claims that conditions use, limited to those in the
-    site's schema. ``ignored``: the names of the other claims. ``enabled``: whether the site uses claims; if
-    it doesn't, visitors see the same content as a visitor without claims."""
+    """Content visible to a visitor. ``claims``: the claims that conditions use, limited to claims in the site's schema.
+    ``ignored``: the names of the other claims. ``enabled``: whether the site uses claims. If it doesn't, all visitors
+    see the same content as a visitor without claims."""
 
     claims: dict[str, Any]
     ignored: list[str]

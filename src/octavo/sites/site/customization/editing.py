@@ -14,11 +14,10 @@ from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess, find_space_access
-from octavo.organization.access.roles import Can
+from octavo.organization.access.authorization import SiteAccess
 from octavo.sites.fonts.serving import find_fonts
 
-from ..structure.changing import get_site_space, lock
+from ..structure.changing import get_site_space, load_seen_structure, lock
 from ..structure.store import load_structure
 from .model import (
     OVERRIDABLE,
@@ -43,8 +42,8 @@ _URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\
 
 
 class StoredCustomization(NamedTuple):
-    """Stored customization. ``theme``: the selected theme. None means that no theme was selected: visitors
-    see their system's theme, while the API returns the default, as clients for version 0.146 expect."""
+    """Stored customization. ``theme``: the selected theme; None if no theme was selected. In that case, visitors see
+    their system's theme, but the API returns the default theme, as clients for version 0.146 expect."""
 
     customization: Customization
     theme: DefaultMode | None
@@ -77,8 +76,8 @@ def try_customization(
     site_space_id: str | None,
     over: Override | None,
 ) -> None:
-    """Store a customization only for the caller's preview. ``over``: the overrides of the site space in the
-    preview. Raises the same errors as ``put_customization`` and ``override``."""
+    """Store a customization for the caller's preview only. ``over``: the overrides of the site space in the preview.
+    Raises the same errors as ``put_customization`` and ``override``."""
     _, tried = _put(tx, site, whole)
     kept = None
     if over is not None:
@@ -151,8 +150,8 @@ def _without_controls(stored: object) -> object:
 
 
 def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomization:
-    """Return the customization after applying a request body. A theme that only repeats the current response
-    doesn't count as selected."""
+    """Return the customization after applying a request body. A theme that only repeats the value in the current
+    response doesn't count as selected."""
     themes, answered = body.themes, before.customization.themes
     if (themes.default, themes.toggeable) == (answered.default, answered.toggeable):
         theme = before.theme
@@ -169,9 +168,9 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
 
 
 def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
-    """Reconcile the page action switches with the list of page actions. Older clients set the switches, and
-    newer ones set the list; each sends back unsupported fields unchanged. Raises BadRequest if both were
-    changed and disagree."""
+    """Reconcile the page action switches with the list of page actions. Older clients set the switches, and newer
+    clients set the list; both send back unsupported fields unchanged. Raises BadRequest if the switches and the list
+    were both changed and disagree."""
     listed = body.page_actions.items
 
     def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:
@@ -251,14 +250,12 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
     """Raise NotFound if the site space doesn't exist or the caller can't see its space."""
-    shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
-    if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
-        raise NotFound(f"There is no site space with the ID {site_space_id!r} on this site.")
+    get_site_space(load_seen_structure(tx, site), site_space_id)
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
-    """Return the customization of a site space: its site's customization with the site space's overrides.
-    Raises NotFound if the caller can't see it."""
+    """Return the customization of a site space: its site's customization with the site space's overrides. Raises
+    NotFound if the caller can't see it."""
     _require_seen(tx, site, site_space_id)
     return look_of(tx, site.site_id, site_space_id)
 
@@ -291,7 +288,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
     """Remove all overrides of a site space. Return False if it has none or doesn't exist."""
     lock(tx, site.site_id)
-    if site_space_id not in load_structure(tx, site.site_id).site_spaces:
+    if load_seen_structure(tx, site).find(site_space_id) is None:
         return False
     before = _find_override(tx, site_space_id)
     if not before:
@@ -312,8 +309,8 @@ def list_differences(whole: JsonObject, own: JsonObject, parts: Parts = OVERRIDA
 
 
 def _merge_over(below: JsonObject, above: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
-    """Return ``below`` with the overrides in ``above``: groups are merged setting by setting, and all other
-    values are replaced entirely."""
+    """Return ``below`` with the overrides in ``above``. Groups are merged setting by setting, and all other values are
+    replaced entirely."""
     found = dict(below)
     for name, value in above.items():
         inside = parts.get(name)

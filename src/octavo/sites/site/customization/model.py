@@ -33,7 +33,7 @@ Url = Annotated[
         ),
     ),
 ]
-"""URL of images and links; it excludes characters that could end a CSS `url()` or an attribute."""
+"""URL of images and links. It must not contain characters that could end a CSS `url()` or an attribute."""
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Copyright = Annotated[str, Meta(max_length=300)]
 Theme = Literal["clean", "muted", "bold", "gradient"]
@@ -631,8 +631,8 @@ class PageActions(SettingsGroup, rename="camel"):
 
 
 class PutPageActions(Struct, rename="camel"):
-    """Page actions in a request. It can set the switches, the list, or both if they agree. A value that only
-    repeats the current one is ignored in favor of the other."""
+    """Page actions in a request. The request can set the switches, the list, or both if they agree. A value that only
+    repeats the current one is ignored in favor of the other value."""
 
     external_ai: bool | UnsetType = field(name="externalAI", default=UNSET)
     markdown: bool | UnsetType = UNSET
@@ -675,8 +675,8 @@ class Insights(SettingsGroup, rename="camel"):
 
 
 class PutThemes(Struct, rename="camel"):
-    """Themes in an update of a customization. Sending back the complete current value has no effect,
-    including on whether a theme was selected."""
+    """Themes in an update of a customization. Sending back the complete current value has no effect: if no theme was
+    selected, that is still the case."""
 
     default: DefaultMode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET
@@ -757,7 +757,7 @@ class Customization(CustomizationSettings, rename="camel"):
     updated_at: Annotated[str | UnsetType, Setting(site_only=True)] = UNSET
 
     def __post_init__(self) -> None:
-        """Keep the list of page actions consistent with the switches, even if a site space overrides one of them."""
+        """Keep the list of page actions consistent with the switches, even if a site space overrides a switch."""
         super().__post_init__()
         shown = {
             "external-ai": self.page_actions.external_ai,
@@ -787,7 +787,7 @@ schema_name("UrlOverride")(override_of(UrlOnly))
 
 
 class Override(Struct, rename="camel"):
-    """Overrides of a site space, for all settings except those that only sites have."""
+    """Overrides of a site space, for all settings except the settings that only sites have."""
 
     declare(vars(), override_types(Customization), UNSET)
 

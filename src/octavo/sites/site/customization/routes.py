@@ -82,7 +82,7 @@ def get_site_space_customization(
     refuses_unread=True,
 )
 def override_customization(call: Call, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
-    """Override settings for one site space; null removes an override."""
+    """Override settings for one site space. Null removes an override."""
     with call.db.write() as tx:
         return editing.override(tx, site, site_space_id, body)
 

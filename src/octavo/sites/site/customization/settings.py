@@ -1,5 +1,5 @@
-"""Declare the customization settings. The list of settings is in `model.py`. The overrides of site spaces,
-the app's screen, and the CSS classes of pages are derived from these declarations.
+"""Declare customization settings. The list of settings is in `model.py`. The overrides of site spaces, the app's
+screen, and the CSS classes of pages are derived from the declarations.
 
 To add a setting, see "Add a setting to customization" in docs/architecture.md.
 """
@@ -29,7 +29,7 @@ Section = Literal[
     "languageAndTheme",
     "other",
 ]
-"""Sections of the app's screen, in order: the keys of their titles in the app's texts."""
+"""Sections of the app's screen, in order: the keys of their titles in the app's interface text."""
 Control = Literal[
     "switch",
     "segments",
@@ -54,19 +54,18 @@ with their contrast on a page. ``localized text``: the title, with its translati
 
 
 class SettingsGroup(Struct):
-    """Settings that site spaces override individually. All other values are overridden entirely."""
+    """Settings that site spaces override individually. All other values are overridden as a whole."""
 
 
 class Setting(Struct, frozen=True, kw_only=True):
     """Properties of a setting, or of a group with one setting, for other code.
 
-    ``label`` and ``hint``: keys of the app's texts. Without a label, the app doesn't offer the setting.
-    ``section`` and ``control``: the place and the control for editing it in the app. ``options``: its values
-    with the keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another
-    setting and a value; the app offers this setting only if the other one has that value. ``initial``: the
-    value that the app then sets for this setting if it is unset. ``site_only``: whether site spaces can't
-    override the setting or anything in it. ``css``: the prefix of its class in the site style sheet, before
-    its value. The default has no class."""
+    ``label``, ``hint``: keys of the app's interface text. Without a label, the app doesn't offer the setting.
+    ``section`` and ``control``: the section and the control for editing it in the app. ``options``: its values with the
+    keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another setting and a
+    value; the app offers this setting only if the other setting has that value. ``initial``: the value that the app
+    then sets for this setting if it is unset. ``site_only``: whether site spaces can't override the setting or its
+    parts. ``css``: the prefix of its class in the site style sheet, before its value. The default has no class."""
 
     label: str = ""
     hint: str = ""
@@ -81,9 +80,9 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 class Declared(NamedTuple):
-    """Setting or group as declared in the table. ``name``: the name of the attribute, with dots after group
-    names. ``path``: the same names in the API. ``types``: the types of its value, except that of an unset
-    value. ``optional``: whether it can be unset."""
+    """Setting or group as declared in the table. ``name``: the name of the attribute, with dots after group names.
+    ``path``: the same names in the API. ``types``: the types of its value, except the type of an unset value.
+    ``optional``: whether it can be unset."""
 
     name: str
     path: tuple[str, ...]
@@ -162,8 +161,8 @@ def override_types(group: type[SettingsGroup]) -> dict[str, object]:
 
 @lru_cache(maxsize=64)
 def override_of(group: type[SettingsGroup]) -> type[Struct]:
-    """Return the struct for the overrides of a group. Groups that differ only in their defaults share one. In
-    a group with one setting, the setting is required unless it can be unset."""
+    """Return the struct for the overrides of a group. Groups with different defaults but the same settings share a
+    struct. In a group with one setting, the setting is required unless it can be unset."""
     own = group.__bases__[0]
     if own is not SettingsGroup:
         return override_of(own)
@@ -181,7 +180,7 @@ def _list_styled(group: type[SettingsGroup]) -> tuple[Declared, ...]:
 
 
 def list_classes(customization: SettingsGroup) -> Iterator[str]:
-    """Yield the classes in the site style sheet for settings that differ from their defaults."""
+    """Yield the classes in the site style sheet for settings that are different from their defaults."""
     for declared in _list_styled(type(customization)):
         value = attrgetter(declared.name)(customization)
         if value != declared.default:

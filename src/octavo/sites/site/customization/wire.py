@@ -10,9 +10,8 @@ from .model import Mode, Override, PutCustomization
 
 
 class TryCustomization(Struct, rename="camel"):
-    """Customization to preview. ``siteSpace``: the site space where the preview starts. ``override``:
-    overrides that replace those of the site space. ``theme``: light or dark, regardless of the
-    customization."""
+    """Customization to preview. ``siteSpace``: the site space where the preview starts. ``override``: overrides that
+    replace the overrides of the site space. ``theme``: light or dark, regardless of the customization."""
 
     customization: PutCustomization
     site_space: str | None = None
@@ -21,7 +20,7 @@ class TryCustomization(Struct, rename="camel"):
 
 
 class CustomizationQuery(Struct):
-    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't in the plan;
-    in Octavo, every plan includes everything."""
+    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't part of the plan. In
+    Octavo, all settings always are."""
 
     unmasked: bool = False

@@ -24,8 +24,8 @@ def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: s
 def create_server(
     tx: Transaction, context: Context, site: SiteAccess, values: Mapping[str, object]
 ) -> McpServerRow:
-    """Create the record of an MCP server. ``values``: its values by column. Raises Conflict if the site has
-    too many."""
+    """Create the record of an MCP server. ``values``: the values by column. Raises Conflict if the site has too many
+    MCP servers."""
     if store.count_servers(tx, site.site_id) >= store.MAX_SERVERS:
         raise Conflict(
             f"A site can have at most {store.MAX_SERVERS} MCP servers. Delete one before adding another."

@@ -61,8 +61,8 @@ def list_servers(
 
 
 def insert_server(tx: Transaction, sealer: Sealer, site_id: str, values: Mapping[str, object]) -> str:
-    """Insert an MCP server. ``values``: the columns ``name``, ``url``, and ``headers``, and optionally
-    others."""
+    """Insert an MCP server. ``values``: the columns ``name``, ``url``, and ``headers``, and optionally other
+    columns."""
     server_id = ids.new_id()
     given = {**values, "headers": _sealed(sealer, server_id, values["headers"])}
     tx.run(

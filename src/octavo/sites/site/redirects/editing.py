@@ -1,8 +1,8 @@
 """Create, update, publish, and delete redirects, and resolve their targets.
 
-A redirect never points to another redirect: destinations on the site are references, and a redirect that
-appends the part matched by its wildcard applies only if there is a page at the resulting path. Redirects that
-would point to themselves are still rejected, because they could never apply."""
+A redirect never points to another redirect: destinations on the site are references, and a redirect that appends the
+part matched by its wildcard applies only if there is a page at the resulting path. Redirects that would point to
+themselves are rejected, because they could never apply."""
 
 from __future__ import annotations
 
@@ -22,8 +22,14 @@ from octavo.organization.access.authorization import SiteAccess, find_space_acce
 from octavo.organization.access.roles import Can as Ability
 
 from ..store import get_site
-from ..structure.changing import get_section, get_site_space, lock, require_live_edits
-from ..structure.store import SiteSpaceRow, Structure, load_structure
+from ..structure.changing import (
+    get_section,
+    get_site_space,
+    load_seen_structure,
+    lock,
+    require_live_edits,
+)
+from ..structure.store import SiteSpaceRow, Structure
 from . import store
 from .resolving import is_elsewhere, with_rest
 from .store import RedirectRow
@@ -64,7 +70,7 @@ class RedirectEditor:
     def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess) -> None:
         lock(tx, site.site_id)
         self._tx, self._to, self._site = tx, to, site
-        self.structure = load_structure(tx, site.site_id)
+        self.structure = load_seen_structure(tx, site)
         self._count = store.count_redirects(tx, site.site_id)
 
     @property
@@ -172,8 +178,8 @@ class RedirectEditor:
     # --- destinations ----------------------------------------------------------------------------------
 
     def _resolve(self, destination: GivenDestination) -> Destination:
-        """Return a destination, after checking that its parts are on the site. Raises NotFound if they
-        aren't, and BadRequest if it is a URL on one of the server's sites."""
+        """Check that the parts of a destination are on the site, and return the destination. Raises NotFound if they
+        aren't, and BadRequest if the destination is a URL on one of the server's sites."""
         match destination:
             case ToSection():
                 get_section(self.structure, destination.site_section_id, "destination.siteSectionId")
@@ -269,7 +275,7 @@ class RedirectEditor:
             leads_to = self._path_of(store.destination_of(reached))
 
     def _path_of(self, destination: Destination) -> str | None:
-        """Return the path of a destination in the format of ``store.source_key``; None if it isn't on the
+        """Return the path of a destination in the format of ``store.source_key``; None if the destination isn't on the
         site."""
         found = path_of(self._tx, self.structure, destination)
         return found.strip("/").lower() if found is not None else None
@@ -311,7 +317,7 @@ def _start_of(structure: Structure, destination: Destination) -> SiteSpaceRow | 
 
 
 def path_of(tx: Transaction, structure: Structure, destination: Destination) -> str | None:
-    """Return the decoded path of a destination, relative to the site; None if it is no longer shown or is
+    """Return the decoded path of a destination, relative to the site; None if the destination is no longer shown or is
     outside the site."""
     first = _start_of(structure, destination)
     if first is None:
@@ -328,9 +334,9 @@ def path_of(tx: Transaction, structure: Structure, destination: Destination) -> 
 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow, path: str) -> str | None:
-    """Return the target of a redirect from a path, for members: a path relative to the site (quoted, without
-    a leading slash), or a complete URL. Return None if the target is no longer shown, or is a page or in a space
-    that the member can't see."""
+    """Return the target of a redirect from a path, for members: a path relative to the site (quoted, without a leading
+    slash), or a complete URL. Return None if the target is no longer shown or if the member can't see its page or
+    space."""
     destination = store.destination_of(row)
     rest = row.rest_of(path) if row.capture else ""
     if isinstance(destination, ToExternal):

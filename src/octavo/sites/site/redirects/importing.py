@@ -1,8 +1,8 @@
 """Import redirects from a table or from another platform's file.
 
-A row sets the destination of its source, whether or not a redirect from it already exists; an empty
-destination in a table deletes it. If more than one row has the same source, only the first counts. Invalid
-rows are reported, and the others are imported."""
+A row sets the destination of its source, whether or not a redirect from the source already exists. An empty destination
+in a table deletes the redirect. If several rows have the same source, only the first counts. Invalid rows are reported,
+and all other rows are imported."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class WrongRow(Struct):
 
 
 class Imported(Struct):
-    """Result of an import: the numbers of redirects that were created, updated, removed, published, and left
-    unchanged, and the errors. ``format``: the format of the file."""
+    """Result of an import: the numbers of created, updated, removed, published, and unchanged redirects, and the
+    errors. ``format``: the format of the file."""
 
     format: Format
     created: int = 0

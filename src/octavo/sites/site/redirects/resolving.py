@@ -1,6 +1,6 @@
-"""Resolve paths on a site that have no page for a visitor. The target can be the current location of a
-section or variant that was previously at the path, or the target of a redirect in the site or in the space
-that contains the path. Targets are always visible to the visitor.
+"""Resolve paths on a site that have no page for a visitor. The target can be the current location of a section or
+variant that was previously at the path, or the target of a redirect on the site or in the space that contains the path.
+Targets are always visible to the visitor.
 
 The reader and external renderers use this.
 """
@@ -35,9 +35,9 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """Target of a path. ``target``: a path relative to the site (quoted, without a leading slash), or a
-    complete URL. ``redirect``: the site redirect that applies, if any. ``site_space``: otherwise, the site
-    space that the URL points to or whose files contain the redirect."""
+    """Target of a path. ``target``: a path relative to the site (quoted, without a leading slash), or a complete URL.
+    ``redirect``: the site redirect that applies, if any. ``site_space``: if there is none, the site space that the URL
+    points to or whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
@@ -56,8 +56,8 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return the target of a path, or None. ``path``: the decoded path, relative to the site. ``sites_url``:
-    the public URL of the sites, which redirects in spaces can't target."""
+    """Return the target of a path, or None. ``path``: the decoded path, relative to the site. ``sites_url``: the public
+    URL of the sites. Redirects in spaces can't point to URLs under it."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
     located = outline.locate(path)
@@ -126,8 +126,8 @@ def find_target(
 def _page_below(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], start: str, rest: str
 ) -> str | None:
-    """Return the URL of the page at a path under another one; None if this visitor can't see a page at it.
-    Only pages are targets, so that redirects are never chained."""
+    """Return the URL of the page at a path under another path; None if there is no page that this visitor can see. Only
+    pages are targets, so that redirects are never chained."""
     located = outline.locate(f"{start.rstrip('/')}/{rest}".lstrip("/"))
     if located.shown is None or located.begins_there:
         return None
@@ -161,8 +161,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
-    """List the decoded paths in a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*``
-    represents everything under ``old``."""
+    """List the decoded paths in a space that its pages and its ``.gitbook.yaml`` redirect. ``old/*`` represents all
+    paths under ``old``."""
     return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 
@@ -175,8 +175,8 @@ def _of_space(
     rest: str,
     sites_url: str,
 ) -> str | None:
-    """Return the URL that a page or the ``.gitbook.yaml`` of a space redirects a visitor to: a page in the
-    space that they can see, or a URL on another host, so that redirects are never chained."""
+    """Return the URL that a page or the ``.gitbook.yaml`` of a space redirects a visitor to: a page in the space that
+    the visitor can see, or a URL on another host, so that redirects are never chained."""
     state = shown_state(tx, outline.drafted, shown.space_id)
     config = _config_of(tx, state)
     view = _view_of(tx, outline, claims, shown)

@@ -47,9 +47,9 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.EDIT, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
-    """Create a redirect from a path that has no page. `/old/*` matches everything under `/old`, and `/old*`
-    matches everything that starts with `/old`. Drafts redirect only people who preview the site.
-    Editors of the site can only create drafts."""
+    """Create a redirect from a path that has no page. `/old/*` matches all paths under `/old`, and `/old*` matches all
+    paths that start with `/old`. Drafts redirect only people who preview the site. Editors of the site can only create
+    drafts."""
     with call.db.write() as tx:
         return wire.present_redirect(RedirectEditor(tx, call, site).create(wire.fields_of(body)))
 
@@ -63,16 +63,16 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     body_limit=4 * 1024 * 1024,
 )
 def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -> wire.UpsertedRedirects:
-    """Create, update, delete, and publish up to 500 redirects. Each redirect is written separately, so that
-    an error affects only that redirect. The results are in the same order as the request."""
+    """Create, update, delete, and publish up to 500 redirects. Each redirect is written separately, so an error affects
+    only that redirect. The results are in the same order as the request."""
     with call.db.write() as tx:
         return wire.UpsertedRedirects(upserting.upsert_redirects(tx, call, site, body.redirects))
 
 
 @operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
 def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
-    """List up to 50 URLs of deleted pages that have no redirect, most recent first. The URLs of renamed or
-    moved pages redirect automatically."""
+    """List up to 50 URLs of deleted pages without a redirect, most recent first. The URLs of renamed or moved pages
+    redirect automatically."""
     with call.db.read() as tx:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 
@@ -80,8 +80,8 @@ def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
 @operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.EDIT, body_limit=2 * 1024 * 1024)
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
     """Import up to 500 redirects from another platform's file, or from a CSV table with the columns `source`,
-    `destination`, and optionally `intent`, `permanent`, and `captureWildcard`. An empty destination in a
-    table deletes a redirect. Invalid rows are reported; the others are imported."""
+    `destination`, and optionally `intent`, `permanent`, and `captureWildcard`. An empty destination in a table deletes
+    a redirect. Invalid rows are reported, and all other rows are imported."""
     with call.db.write() as tx:
         return importing.import_redirects(tx, call, site, body.text or body.csv, body.name, draft=body.draft)
 

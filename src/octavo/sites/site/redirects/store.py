@@ -27,8 +27,8 @@ _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
 
 
 class RedirectRow(Struct, frozen=True):
-    """Redirect of a site. ``capture``: whether to append the part of the path that the source's wildcard
-    matched to the destination."""
+    """Redirect of a site. ``capture``: whether to append the part of the path that the source's wildcard matches to the
+    destination."""
 
     id: str
     source: str
@@ -86,8 +86,8 @@ def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> Redi
 
 
 def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> RedirectRow | None:
-    """Return the redirect for a path: the one from exactly that path, or else the one whose wildcard matches
-    the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect from their
+    """Return the redirect for a path. A redirect from exactly that path comes first, then the redirect whose wildcard
+    matches the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect from the same
     source."""
     key = source_key(path)
     wildcards = [f"{key[:n]}{WILDCARD}" for n in range(1, min(len(key), MAX_SOURCE) + 1)]

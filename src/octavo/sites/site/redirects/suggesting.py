@@ -24,12 +24,11 @@ from . import store
 _SUGGESTED = 50
 _VERSIONS = 2_000
 _EXAMINED = 200
-"""Maximum numbers of former versions of a space's pages, and of deleted pages among them, to examine, latest
-first."""
+"""Maximum numbers to examine, latest first: former versions of a space's pages, and deleted pages among them."""
 
 
 class SuggestedRedirect(Struct, rename="camel"):
-    """Redirect that a site may lack. ``source``: the URL of a deleted page, relative to the site."""
+    """Redirect that may be missing on a site. ``source``: the URL of a deleted page, relative to the site."""
 
     source: str
     title: str
@@ -38,8 +37,7 @@ class SuggestedRedirect(Struct, rename="camel"):
 
 
 def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SuggestedRedirect]:
-    """Return the latest deleted pages of the site whose URLs have no redirect, in spaces that the caller can
-    see."""
+    """Return the latest deleted pages without a redirect, in spaces on the site that the caller can see."""
     structure = load_structure(tx, site.site_id)
     found: dict[str, SuggestedRedirect] = {}
     for shown in structure.ordered_site_spaces():

@@ -16,7 +16,7 @@ SOURCE_PATTERN = pattern(
     "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
 WILDCARD = "*"
-"""Ending of a source that matches all paths that start with the rest of the source."""
+"""Ending of a source. The source then matches all paths that start with the part before this ending."""
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):
@@ -39,7 +39,7 @@ class ToExternal(Struct, tag_field="kind", tag="external"):
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """Former name of ``external``, from before that was in the public API; an Octavo extension."""
+    """Former name of ``external``, which was used before the public API had ``external``; an Octavo extension."""
 
     url: HttpUrl
 

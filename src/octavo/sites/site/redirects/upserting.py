@@ -33,8 +33,7 @@ _SOURCE = re.compile(SOURCE_PATTERN)
 
 
 class AnyExternal(Struct, tag_field="kind", tag="external"):
-    """URL that is checked only when its redirect is written, so that an invalid one doesn't affect the other
-    redirects."""
+    """URL that is checked only when its redirect is written, so that an invalid URL doesn't affect other redirects."""
 
     url: str
 
@@ -147,8 +146,8 @@ def upsert(
     capture: bool,
     permanent: bool | UnsetType,
 ) -> tuple[Literal["created", "updated", "deleted", "unchanged"], RedirectRow | None]:
-    """Set the destination of a source, whether or not a redirect from it already exists; None deletes it.
-    Raises the same errors as ``RedirectEditor.create``."""
+    """Set the destination of a source, whether or not a redirect from the source already exists. None deletes the
+    redirect. Raises the same errors as ``RedirectEditor.create``."""
     found = editor.find(source, draft=draft)
     if destination is None:
         if found is None:

@@ -28,7 +28,8 @@ Source = Annotated[
     ),
 ]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
-"""Path; with `/*` or `*` at the end, everything under the path or starting with it."""
+"""Path. With `/*` at the end, it covers all paths under it. With `*` at the end, it covers all paths that start with
+it."""
 
 
 class Redirect(Struct, rename="camel", tag_field="object", tag="site-redirect", kw_only=True):
@@ -127,8 +128,8 @@ def present_redirect(row: RedirectRow) -> Redirect:
 
 
 def present_resolved(site_space_id: str, source: str, target: str, created_at: int) -> Redirect:
-    """Present a redirect that comes from a space's files or from a former path instead of the site's own
-    redirects. It has the ID of the site space and the creation time of the site."""
+    """Present a redirect that comes from a space's files or from a former path instead of the site's own redirects. The
+    result has the ID of the site space and the creation time of the site."""
     return Redirect(
         id=site_space_id,
         source=source,

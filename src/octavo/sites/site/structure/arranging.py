@@ -46,8 +46,8 @@ def require_bounds(config: DocsConfig) -> None:
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """Return the name of each part in ``docs.yaml``, by ID: its key or, without one, a stable name derived
-    from its title."""
+    """Return the name of each part in ``docs.yaml``, by ID: its key or, by default, a stable name derived from its
+    title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
     nodes = [node for node in structure.ordered() if not isinstance(node, ExternalLinkRow)]
@@ -62,7 +62,7 @@ def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
 
 
 def _key_of(title: str) -> str:
-    """Return a key derived from a title that links can use."""
+    """Return a key that is derived from a title and that links can use."""
     return re.sub(r"[^a-z0-9]+", "-", slugify(title))[:_KEY_MAX].strip("-") or "part"
 
 
@@ -81,11 +81,11 @@ def arrange_site(
     source: str,
     by: SiteAccess | None = None,
 ) -> list[Problem]:
-    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same
-    key are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by
-    key; entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``:
-    the actor whose permissions apply; None for the server administrator. Raises BadRequest if the structure
-    is invalid, and Forbidden if the actor lacks permission."""
+    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same key are kept
+    and updated, and all other parts are removed. ``spaces``: the space that each entry shows, by key. Entries without a
+    space are skipped. ``source``: the source of the site, which is used to find the site again. ``by``: the actor whose
+    permissions apply; None for the server administrator. Raises BadRequest if the structure is invalid, and Forbidden
+    if the actor doesn't have permission."""
     site = get_site(tx, site_id)
     with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
@@ -121,11 +121,11 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """Return the space for each entry, and update titles and languages. The space is the one in ``known``
-    by key, or else the one that the site already shows, or else a new one from ``make``. ``there``: the
-    keys whose directories contain files. Entries with neither a directory nor a space are skipped and
-    reported. ``by``: the actor who needs permission to rename each space; None for the server
-    administrator. Raises NotFound or Forbidden if the actor lacks access to a space."""
+    """Return the space for each entry, and update titles and languages. The space is the space in ``known``, the space
+    that the site already shows, or a new space from ``make``, in this order of preference. ``there``: the keys whose
+    directories contain files. Entries with neither a directory nor a space are skipped and reported. ``by``: the actor
+    who needs permission to rename each space; None for the server administrator. Raises NotFound or Forbidden if the
+    actor doesn't have access to a space."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -268,7 +268,7 @@ class _Arrangement:
     def _default_of(
         self, entries: Sequence[DocsEntry], olds: Sequence[str], before: Set[str | None]
     ) -> DocsEntry | None:
-        """Return the entry marked as default, or else the previous default, or else the first entry."""
+        """Return the entry marked as default, the previous default, or the first entry, in this order of preference."""
         said = [entry for entry in entries if entry.default]
         for entry in said[1:]:
             self.add_problem(
@@ -288,9 +288,9 @@ class _Arrangement:
         taken: Set[str] = frozenset(),
         default: DocsEntry | None = None,
     ) -> list[str]:
-        """Return a unique path for each entry: the one that it specifies, or else its previous path
-        (``olds``), or else one derived from its title. ``taken``: paths that are available only to the
-        default, which isn't shown at its path."""
+        """Return a unique path for each entry: the path that it specifies, its previous path (``olds``), or a path
+        derived from its title, in this order of preference. ``taken``: paths that are available only to the default,
+        which isn't shown at its path."""
         found: dict[int, str] = {}
 
         def is_taken(at: int) -> Callable[[str], bool]:
@@ -319,7 +319,7 @@ class _Arrangement:
 
 
 def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
-    """Return the current ranks of rows if they are in this order; otherwise, new ranks for all."""
+    """Return the current ranks of rows if the rows are already in this order; otherwise, new ranks for all rows."""
     kept = [row.rank for row in rows]
     in_order = all(low < high for low, high in zip(["", *kept], kept, strict=False))
     return kept if in_order else ranks(len(rows))
@@ -337,7 +337,7 @@ class DescribedSite(Struct, frozen=True):
 
 
 def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
-    """Return a site with its structure, with a separate directory for each space: the previous one, or one
+    """Return a site with its structure. Each space has a separate directory: its previous directory, or a directory
     named after the space."""
     structure = store.load_structure(tx, site.id)
     names = name_parts(tx, structure)
@@ -399,7 +399,7 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
 
 
 def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dict[str, str]:
-    """Return a directory for each space: the previous one, unless it is inside another space's directory or
+    """Return a directory for each space: the previous directory, unless it is inside another space's directory or
     contains one."""
     found: dict[str, str] = {}
 

@@ -1,7 +1,7 @@
 """Edit the structure of a site: add, rename, and remove parts, and update paths.
 
-Every change runs inside ``change_structure``, which locks the site and compares paths before and after. No
-two site spaces can have the same path, and former paths redirect to the new ones.
+Every change runs inside ``change_structure``, which locks the site, and compares the paths before and after the change.
+No two site spaces can have the same path, and former paths redirect to the new paths.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, require_fou
 from octavo.interchange.gitsync.requesting import notice_project
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.authorization import SiteAccess, find_kept_space_access
 from octavo.organization.access.roles import SITE, Can, at_least
-from octavo.organization.spaces.store import get_space
+from octavo.organization.spaces.store import get_space, list_spaces_by_id
 
 from ..publishing import require_publish_permission_if_published
 from ..store import touch_site
@@ -45,7 +45,7 @@ _PATH_MAX = 90
 
 
 def read_path(field: str, text: str) -> str:
-    """Return a normalized path: one segment in lowercase. Raises BadRequest if it is invalid."""
+    """Return a normalized path: one segment in lowercase. Raises BadRequest if the path is invalid."""
     path = text.lower()
     # Slugs can contain a script's combining marks, which aren't letters themselves.
     readable = _PATH.fullmatch(path) or path == slugify(path)
@@ -61,14 +61,28 @@ def lock(tx: Transaction, site_id: str) -> None:
     tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
 
 
+def load_seen_structure(tx: Transaction, site: SiteAccess, *, trashed: bool = False) -> Structure:
+    """Load the structure of a site, with the parts that the caller can't see concealed. ``trashed``: whether
+    to include spaces in the trash."""
+    structure = store.load_structure(tx, site.site_id, trashed=trashed)
+    ids = {shown.space_id for shown in structure.site_spaces.values()}
+    seen = list_spaces_by_id(tx, site.organization, list(ids)).keys()
+    kept = {id for id in ids - seen if find_kept_space_access(tx, site.actor, Can.VIEW, id) is not None}
+    structure.conceal((seen | kept).__contains__)
+    return structure
+
+
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
-    """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None
-    for the server administrator. Raises BadRequest if two parts have the same path after the change, and
-    Forbidden if a published site would show a space to more people and the caller can't publish that
-    space, or if the caller can only edit drafts and something else changes."""
+    """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None for the
+    server administrator. Raises BadRequest if two parts have the same path after the change, and Forbidden if a
+    published site would show a space to more people and the caller can't publish that space, or if the caller can only
+    edit drafts and the change affects live parts."""
     lock(tx, site_id)
-    before = store.load_structure(tx, site_id, trashed=True)
+    if by is None:
+        before = store.load_structure(tx, site_id, trashed=True)
+    else:
+        before = load_seen_structure(tx, by, trashed=True)
     yield before
     after = store.load_structure(tx, site_id, trashed=True)
     if after.is_same(before):
@@ -100,12 +114,13 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
 
 
 def require_live_edits(site: SiteAccess) -> None:
-    """Raise Forbidden unless the caller can change what visitors see. Editors of a site can only edit drafts."""
+    """Raise Forbidden unless the caller can change the content that visitors see. Editors of a site can only edit
+    drafts."""
     role = SITE[Can.ADMIN]
     if not at_least(site.role, role):
         raise Forbidden(
-            f"Visitors can see this, so changing it requires the `{role}` role or higher; your role here is"
-            f" `{site.role}`. Create a draft instead, or ask an administrator for access."
+            f"Changes that visitors can see require the `{role}` role or higher, but your role is "
+            f"`{site.role}`. Create a draft instead, or ask an administrator for access."
         )
 
 
@@ -120,8 +135,8 @@ def _live_rows(structure: Structure) -> list[Row]:
 
 
 def _newly_visible(before: Structure, after: Structure) -> set[str]:
-    """Return the spaces that more people can see than before; permission for added spaces was checked when
-    they were added."""
+    """Return the spaces that more people can see than before, without added spaces, for which permission was already
+    checked."""
     return {
         shown.space_id
         for shown in after.site_spaces.values()
@@ -146,19 +161,23 @@ def note(
 
 
 def _absent(what: str, id: str, field: str) -> str:
-    """Return the message for a part that isn't on the site. ``field``: the field that names it; empty for the path."""
+    """Return the message for a part that isn't on the site. ``field``: the field with its ID; empty for the path."""
     problem = f"here is no {what} with the ID {id!r} on this site"
     return f"{field}: t{problem}" if field else f"T{problem}."
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if
-    there is none."""
-    return require_found(structure.sections.get(section_id), _absent("section", section_id, field))
+    """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if there is no
+    such section."""
+    return require_found(
+        structure.seen(structure.sections, section_id), _absent("section", section_id, field)
+    )
 
 
 def get_group(structure: Structure, group_id: str, field: str = "") -> SectionGroupRow:
-    return require_found(structure.groups.get(group_id), _absent("section group", group_id, field))
+    return require_found(
+        structure.seen(structure.groups, group_id), _absent("section group", group_id, field)
+    )
 
 
 def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLinkRow:
@@ -167,7 +186,7 @@ def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLin
 
 def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
     return require_found(
-        structure.site_spaces.get(site_space_id), _absent("site space", site_space_id, field)
+        structure.seen(structure.site_spaces, site_space_id), _absent("site space", site_space_id, field)
     )
 
 
@@ -189,9 +208,9 @@ def rank_at_end(nodes: Sequence[Row]) -> str:
 def ranked_in_parent(
     structure: Structure, values: Mapping[str, object], column: str, current: str | None, field: str
 ) -> Mapping[str, object]:
-    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into
-    another one. ``current``: its current group. ``field``: the request field with the new group. Raises
-    NotFound if the group doesn't exist."""
+    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into another group.
+    ``current``: its current group. ``field``: the request field with the new group. Raises NotFound if the group
+    doesn't exist."""
     parent = values.get(column, current)
     if parent == current:
         return values
@@ -302,11 +321,17 @@ def _require_free_path(structure: Structure, section: SectionRow, path: str) -> 
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
-    """Delete a section and its site spaces; their content is kept. Return False if it doesn't exist."""
+    """Delete a section and its site spaces. The content of the spaces is kept. Return False if the section doesn't
+    exist. Raises Forbidden if the caller can't see all of its spaces."""
     with change_structure(tx, site.site_id, site) as structure:
-        section = structure.sections.get(section_id)
+        section = structure.seen(structure.sections, section_id)
         if section is None:
             return False
+        if any(shown.id in structure.concealed for shown in structure.variants(section_id)):
+            raise Forbidden(
+                "This section contains spaces that you can't see. Ask someone who has access to all of them to"
+                " delete it."
+            )
         for shown in structure.variants(section_id):
             store.delete_row(tx, shown)
         store.delete_row(tx, section)
@@ -380,8 +405,8 @@ def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mappi
 
 
 def require_outside(structure: Structure, group: SectionGroupRow, parent: str | None, field: str) -> None:
-    """Raise BadRequest if a group can't be moved to a parent because the parent is the group itself or inside
-    it, or because groups would be nested too deeply."""
+    """Raise BadRequest if a group can't be moved to a parent because the parent is the group itself or is inside the
+    group, or because groups would be nested too deeply."""
     above = parent
     while above is not None:
         if above == group.id:
@@ -392,9 +417,9 @@ def require_outside(structure: Structure, group: SectionGroupRow, parent: str | 
 
 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
-    """Delete a group. Its contents move up to its position. Return False if it doesn't exist."""
+    """Delete a group. Its contents take its place. Return False if the group doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
-        group = structure.groups.get(group_id)
+        group = structure.seen(structure.groups, group_id)
         if group is None:
             return False
         siblings = structure.children(group.parent_id)
@@ -427,7 +452,7 @@ def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, 
     """Move a section out of a group to the end of the top level. Return False if it isn't in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
-        section = structure.sections.get(section_id)
+        section = structure.seen(structure.sections, section_id)
         if section is None or section.group_id != group_id:
             return False
         store.update_row(tx, section, group_id=None, rank=rank_at_end(structure.children(None)))
@@ -534,9 +559,9 @@ def update_site_space(
 
 
 def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove a space from the site; its content is kept. Return False if it doesn't exist."""
+    """Remove a space from the site. The content of the space is kept. Return False if the site space doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
-        shown = structure.site_spaces.get(site_space_id)
+        shown = structure.seen(structure.site_spaces, site_space_id)
         if shown is None:
             return False
         store.delete_row(tx, shown)
@@ -556,8 +581,8 @@ def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteS
 def set_defaults(
     tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
 ) -> None:
-    """Set the default section of the site and the default space of a section; None leaves either unchanged.
-    Raises NotFound if they aren't on the site."""
+    """Set the default section of the site and the default space of a section; None leaves a default unchanged. Raises
+    NotFound if they aren't on the site."""
     with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))

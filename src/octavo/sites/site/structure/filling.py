@@ -17,7 +17,7 @@ from octavo.organization.spaces.types import UNTITLED
 
 
 class SpaceToAdd:
-    """Space that a request adds to a site: an existing one, or a new one that is created with it."""
+    """Space that a request adds to a site: an existing space, or a new space that the request creates."""
 
     def __init__(self, site: SiteAccess, space_id: str | None, title: str | None) -> None:
         self._site, self._space_id, self._title = site, space_id, title
@@ -43,9 +43,9 @@ def space_to_add(
 ) -> Iterator[SpaceToAdd]:
     """Yield the space to add to a site, and then fill it with the pages of ``template``.
 
-    ``space_id``: an existing space; None to create a new one. Before anything is created, raises BadRequest if
-    a template is combined with an existing space, if a home page is combined with a new space, or if the
-    template is invalid."""
+    ``space_id``: an existing space; None to create a new one. Before any object is created, raises BadRequest if a
+    template is combined with an existing space, if a home page is combined with a new space, or if the template is
+    invalid."""
     if space_id is not None and template is not None:
         raise BadRequest("template: can only be used for a new space. Set `spaceId` to null to create one.")
     if space_id is None and page_id is not None:

@@ -20,7 +20,7 @@ def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict
     with change_structure(tx, site.site_id, site) as structure:
         if not structure.sections:
             raise Conflict(
-                "External links appear between sections, but this site has none. Add a section first."
+                "External links appear between sections, but this site has no sections. Add a section first."
             )
         if len(structure.links) >= store.MAX_LINKS:
             raise Conflict(

@@ -32,19 +32,18 @@ class PathLocation(NamedTuple):
 
 
 class VisibilityObstacle(NamedTuple):
-    """Reason why something is hidden: the row is a draft, its condition isn't met, or it has nothing to
-    show."""
+    """Reason a part is hidden: its row is a draft, its condition isn't met, or it has no content to show."""
 
     reason: Literal["draft", "condition", "empty"]
     row: Row
 
 
 class Outline:
-    """Structure of a site for one visitor; this alone determines which parts readers see.
+    """Structure of a site for one visitor. Only this class determines which parts readers see.
 
-    ``preview``: whether to include spaces without pages, which members are about to fill. ``drafts``: whether
-    to include drafts. ``drafted``: a change request to show instead of the content of its space. If no space
-    of a site has a page, all of them are included.
+    ``preview``: whether to include spaces without pages, which members still have to fill. ``drafts``: whether to
+    include drafts. ``drafted``: a change request to show instead of the content of its space. If no space of a site has
+    a page, all spaces are included.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Outline:
             self._compute_visible(frozenset())
 
     def _compute_visible(self, without: frozenset[str]) -> None:
-        """Compute the visible parts, excluding everything that shows these spaces."""
+        """Compute the visible parts, except parts that show these spaces."""
         self._without = without
         self._variants = {
             section_id: tuple(
@@ -88,8 +87,8 @@ class Outline:
         return self._gate(section) is None and bool(self._variants[section.id])
 
     def _gate(self, row: Row) -> VisibilityObstacle | None:
-        """Return the reason why an entire row is hidden: the row or something that contains it is a draft or
-        has a condition that isn't met."""
+        """Return the reason an entire row is hidden: the row, or a part that contains it, is a draft or has a condition
+        that isn't met."""
         draft = self._structure.draft_of(row)
         if draft is not None and not self.drafts:
             return VisibilityObstacle("draft", draft)
@@ -100,7 +99,7 @@ class Outline:
         return None
 
     def obstacle(self, row: Row) -> VisibilityObstacle | None:
-        """Return the reason why a part of the site is hidden from this visitor; None if it is visible."""
+        """Return the reason a part of the site is hidden from this visitor; None if it is visible."""
         gate = self._gate(row)
         if gate is not None:
             return gate
@@ -117,7 +116,8 @@ class Outline:
         return self._variants[section.id if section is not None else None]
 
     def children(self, group_id: str | None) -> list[Node]:
-        """Return the sections and links in a group or at the top level, and the groups that contain any."""
+        """Return the sections and links in a group or at the top level, and the groups that contain sections or
+        links."""
         return [node for node in self._structure.children(group_id) if self._is_shown(node)]
 
     def _is_shown(self, node: Node) -> bool:
@@ -128,7 +128,7 @@ class Outline:
         return self._gate(node) is None and bool(self.children(node.id))
 
     def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
-        """Return the site spaces of a section that the navigation lists when a visitor is in one of them."""
+        """Return the site spaces of a section that the navigation lists while a visitor is in one of them."""
         return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:
@@ -148,8 +148,8 @@ class Outline:
         return self._structure.sections.get(section_id or "")
 
     def start(self, section: SectionRow | None) -> SiteSpaceRow | None:
-        """Return the site space where visitors of a section start: its default, or else the first visible
-        site space in the navigation."""
+        """Return the site space where visitors of a section start: its default or, if that isn't visible, the first
+        visible site space in the navigation."""
         variants = self.variants(section)
         default = next((shown for shown in variants if shown.is_default), None)
         return default or next((one for one in variants if not one.hidden), variants[0] if variants else None)

@@ -1,8 +1,8 @@
-"""Structure of a site as one caller sees it.
+"""Structure of a site in the form that one caller sees.
 
-Site spaces whose spaces the caller can't see are omitted: showing a space on a site doesn't mean that
-everyone can read its unpublished content. Sections and groups that contain only such site spaces are also
-omitted, because their titles and paths are derived from those of the spaces."""
+Site spaces whose spaces the caller can't see are omitted, because showing a space on a site doesn't mean that everyone
+can read its unpublished content. Sections and groups that contain only such site spaces are also omitted, because their
+titles and paths are derived from the spaces."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ class ShownStructure:
         return self._visitor is None and self.structure.is_draft(row)
 
     def _condition(self, condition: str | None) -> str | UnsetType:
-        """Return the condition, but only to members, because visitors must not learn what other visitors can
-        see."""
+        """Return the condition, but only for members, because visitors must not learn about content for other
+        visitors."""
         return condition if condition and self._visitor is None else UNSET
 
     def _variants(self, section: SectionRow | None) -> Sequence[SiteSpaceRow]:
@@ -265,7 +265,7 @@ def localized_of(row: Row, name: str) -> dict[str, str] | UnsetType:
 def present_ordered(
     rows: Sequence[T], limit: int, page: str | None, key: Callable[[T], str], present: Callable[[T], U]
 ) -> Listing[U]:
-    """Present one page of rows that were all loaded at once, sorted by ``key``; the page token is the last
+    """Present one page of rows that were all loaded at once. They are sorted by ``key``, and the page token is the last
     key."""
     after = decode_token(page, str)
     rest = [row for row in rows if after is None or key(row) > after[0]]

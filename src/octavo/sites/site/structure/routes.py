@@ -37,13 +37,13 @@ _STARTING = (("product-docs", "Documentation"), ("changelog", "Changelog"))
 
 
 def _given(**values: object) -> dict[str, object]:
-    """Return the columns to set, without omitted ones."""
+    """Return the columns to set, without omitted fields."""
     return {name: value for name, value in values.items() if value is not UNSET}
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the translations column updated with the translations in a request; unset if the request
-    contains none."""
+    """Return the translations column, updated with the translations in a request; unset if the request contains
+    none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -64,8 +64,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 
 @operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections.
-    Parts whose spaces the caller can't see are omitted."""
+    """Get the structure of a site: all of its sections and groups, or its site spaces if it has no sections. Parts
+    whose spaces the caller can't see are omitted."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -79,8 +79,7 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     minimal=True,
 )
 def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
-    """Move a section, group, external link, or site space before or after another one, into the same
-    group."""
+    """Move a section, group, external link, or site space before or after another item, into the group of that item."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
@@ -110,9 +109,9 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.EDIT, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space where the caller has the role `create` or higher, or with a new space
-    (`spaceId` null). If the site had no sections, its previous content becomes the first section. Editors of
-    the site can only add drafts."""
+    """Add a section with one space where the caller has the `create` role or higher, or with a new space (`spaceId`
+    null). If the site had no sections, its previous content becomes the first section. Editors of the site can only add
+    drafts."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -139,7 +138,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
 def update_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
 ) -> wire.SiteSection:
-    """Update a section. Its former path redirects to the new one."""
+    """Update a section. Its former path redirects to the new path."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         title=body.title,
@@ -152,7 +151,7 @@ def update_section(
     )
     chosen = or_none(body.default_site_space)
     with call.db.write() as tx:
-        section = changing.get_section(load_structure(tx, site.site_id, trashed=True), site_section_id)
+        section = changing.get_section(changing.load_seen_structure(tx, site, trashed=True), site_section_id)
         values |= _given(localized=_localized(section, body))
         changing.update_section(tx, site, site_section_id, chosen, values)
         return _section(tx, call, site, site_section_id)
@@ -169,7 +168,7 @@ def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
 def move_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.MoveSection
 ) -> wire.SiteSection:
-    """Move a section before or after another one."""
+    """Move a section before or after another section."""
     with call.db.write() as tx:
         sorting.move(
             tx, site, StructurePart("site-section", site_section_id), **wire.neighbors(body.position)
@@ -199,7 +198,7 @@ def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.
 
 @operation("addSectionGroupToSite", "POST", _GROUPS, needs=Can.EDIT, status=201)
 def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSectionGroup:
-    """Add a group around sections of the site, at the top level or in another group."""
+    """Add a group that contains sections of the site, at the top level or in another group."""
     with call.db.write() as tx:
         made = changing.add_group(
             tx,
@@ -218,12 +217,14 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
 def update_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
 ) -> wire.SiteSectionGroup:
-    """Update a group, or move it into another one."""
+    """Update a group, or move it into another group."""
     values = _given(
         title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
     )
     with call.db.write() as tx:
-        group = changing.get_group(load_structure(tx, site.site_id, trashed=True), site_section_group_id)
+        group = changing.get_group(
+            changing.load_seen_structure(tx, site, trashed=True), site_section_group_id
+        )
         values |= _given(localized=_localized(group, body))
         changing.update_group(tx, site, site_section_group_id, values)
         return _group(tx, call, site, site_section_group_id)
@@ -333,8 +334,8 @@ def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: st
 
 @operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW)
 def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
-    """List the site spaces whose spaces the caller can see, in reading order. `default` filters by whether
-    they are defaults."""
+    """List the site spaces whose spaces the caller can see, in reading order. With `default`, list only defaults, or
+    only others."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         rows = [
@@ -355,8 +356,8 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Add a space where the caller has the role `create` or higher, or a new space (`spaceId` null), as a
-    variant of a section or of the site. Editors of the site can only add drafts."""
+    """Add a space where the caller has the `create` role or higher, or a new space (`spaceId` null), as a variant of a
+    section or of the site. Editors of the site can only add drafts."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -382,8 +383,8 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Update a site space, or replace its space with another one where the caller has the role `create` or
-    higher. Replacing the space removes the home page."""
+    """Update a site space, or replace its space with another space where the caller has the `create` role or higher.
+    Replacing the space resets the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -395,7 +396,7 @@ def update_site_space(
         draft=_flag(body.draft),
     )
     with call.db.write() as tx:
-        shown = changing.get_site_space(load_structure(tx, site.site_id, trashed=True), site_space_id)
+        shown = changing.get_site_space(changing.load_seen_structure(tx, site, trashed=True), site_space_id)
         values |= _given(localized=_localized(shown, body))
         if isinstance(body.space_id, str):
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
@@ -432,12 +433,12 @@ def apply_template(call: Call, site: SiteAccess) -> None:
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space where the caller has the role `create` or higher, and add the duplicate to the site.
-    It becomes a new section next to the original's if that section has no other space; otherwise, it becomes
-    another variant."""
+    """Duplicate a space where the caller has the `create` role or higher, and add the duplicate to the site. The
+    duplicate becomes a new section after the original's section if that section has no other spaces; otherwise, it
+    becomes another variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
-        shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)
+        shown = changing.get_site_space(changing.load_seen_structure(tx, site), site_space_id)
         space = space_access(tx, site.actor, Can.ADMIN, shown.space_id)
     with prepare_copy(call.db, space) as prepared, call.db.write() as tx:
         made = duplicate_space(tx, space, prepared)
@@ -468,7 +469,7 @@ def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
 def move_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.MoveSiteSpace
 ) -> wire.SiteSpace:
-    """Move a site space before or after another one in its section."""
+    """Move a site space before or after another site space in its section."""
     with call.db.write() as tx:
         sorting.move(tx, site, StructurePart("site-space", site_space_id), **wire.neighbors(body.position))
         return _site_space(tx, call, site, site_space_id)

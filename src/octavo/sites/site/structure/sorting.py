@@ -1,4 +1,4 @@
-"""Move parts of a structure before or after another part, into that part's group."""
+"""Move parts of a structure before or after another part and into that part's group."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def move(
     before: StructurePart | None,
     after: StructurePart | None,
 ) -> None:
-    """Move a part to a position among parts of its kind: site spaces within their section; sections,
-    groups, and links anywhere.
+    """Move a part to a position among parts of its kind: site spaces within their section; sections, groups, and links
+    anywhere in the structure.
 
     Raises NotFound if a part isn't on this site, and BadRequest if the part can't be moved to the position."""
     with change_structure(tx, site.site_id, site) as structure:
@@ -99,7 +99,7 @@ def _siblings(structure: Structure, row: Row, parent: str | None) -> list[Row]:
 def _place(
     structure: Structure, row: Row, neighbor: StructurePart, at: Row, step: int
 ) -> tuple[str | None, int]:
-    """Return the parent that a neighbor determines, and the index among the parent's other children."""
+    """Return the parent of a neighbor, and the index among the parent's other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
         raise BadRequest(f"{neighbor.field}: must not be a {neighbor.kind}. Choose an item of the same kind.")
     if at.id == row.id:

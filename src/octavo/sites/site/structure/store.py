@@ -1,10 +1,11 @@
-"""Rows of a site's structure. They are all loaded at once, because a structure is small and most queries
-concern all of it."""
+"""Rows of a site's structure. They are all loaded at once, because a structure is small, and most queries need all of
+it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -40,7 +41,7 @@ class SectionRow(Struct, frozen=True):
     docs_key: str | None = None
     """Key in ``docs.yaml``."""
     localized: str | None = None
-    """JSON with title and description in other languages; read it with ``localize``."""
+    """JSON with the title and description in other languages. Read it with ``localize``."""
 
 
 class SectionGroupRow(Struct, frozen=True):
@@ -119,14 +120,17 @@ def with_localized(
     title: Mapping[str, str] | UnsetType | None = UNSET,
     description: Mapping[str, str] | UnsetType | None = UNSET,
 ) -> str | None:
-    """Return the ``localized`` column of a row with these translations; unset ones stay unchanged. ``row``:
-    the row; None for a new one."""
+    """Return the ``localized`` column of a row with these translations. Unset translations stay unchanged. ``row``: the
+    row; None for a new one."""
     texts: dict[str, Mapping[str, str]] = dict(read_localized(row)) if row is not None else {}
     for name, given in (("title", title), ("description", description)):
         if given is not UNSET:
             texts[name] = given or {}
     kept = {name: given for name, given in texts.items() if given}
     return msgspec.json.encode(kept, order="deterministic").decode() if kept else None
+
+
+R = TypeVar("R")
 
 
 class Structure:
@@ -142,6 +146,8 @@ class Structure:
     ) -> None:
         self.empty = empty
         """Spaces without pages."""
+        self.concealed: frozenset[str] = frozenset()
+        """IDs of the parts that the caller can't see. They keep their places, but no ID finds them."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
         self.links = {link.id: link for link in links}
@@ -173,7 +179,7 @@ class Structure:
         return self._children.get(group_id, [])
 
     def gates(self, shown: SiteSpaceRow) -> set[str | None]:
-        """Return the gates that can hide a site space: a condition, or None for a draft."""
+        """Return the gates that can hide a site space. A gate is a condition, or None for a draft."""
         section = self.sections.get(shown.section_id or "")
         conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
         return conditions | {None} if self.is_draft(shown) else conditions
@@ -191,16 +197,34 @@ class Structure:
         return self.draft_of(above) if above is not None else None
 
     def is_draft(self, row: Row) -> bool:
-        """Return whether a row, or something that contains it, is a draft."""
+        """Return whether a row, or a part that contains it, is a draft."""
         return self.draft_of(row) is not None
 
+    def conceal(self, sees: Callable[[str], bool]) -> None:
+        """Conceal the site spaces whose spaces aren't seen, and sections and groups that contain only such
+        site spaces."""
+        concealed = {id for id, shown in self.site_spaces.items() if not sees(shown.space_id)}
+        for section in self.sections.values():
+            inside = self.variants(section.id)
+            if inside and all(shown.id in concealed for shown in inside):
+                concealed.add(section.id)
+        for group in sorted(self.groups.values(), key=lambda group: self.height(group.id)):
+            below = self.children(group.id)
+            if below and all(node.id in concealed for node in below):
+                concealed.add(group.id)
+        self.concealed = frozenset(concealed)
+
+    def seen(self, rows: Mapping[str, R], row_id: str) -> R | None:
+        """Return the row of a part with this ID, unless the part is concealed from the caller."""
+        return None if row_id in self.concealed else rows.get(row_id)
+
     def find(self, row_id: str) -> Row | None:
-        """Return the section, group, link, or site space with this ID."""
+        """Return the section, group, link, or site space with this ID, unless it is concealed."""
         return (
-            self.sections.get(row_id)
-            or self.groups.get(row_id)
-            or self.links.get(row_id)
-            or self.site_spaces.get(row_id)
+            self.seen(self.sections, row_id)
+            or self.seen(self.groups, row_id)
+            or self.seen(self.links, row_id)
+            or self.seen(self.site_spaces, row_id)
         )
 
     def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
@@ -231,7 +255,7 @@ class Structure:
         return next((section for section in self.sections.values() if section.is_default), None)
 
     def default_site_space(self, section_id: str | None) -> SiteSpaceRow | None:
-        """Return the default site space of a section, or the first one if the default is in the trash."""
+        """Return the default site space of a section, or its first site space if the default is in the trash."""
         variants = self.variants(section_id)
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
@@ -281,8 +305,8 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site using five SQL statements, regardless of its size. ``trashed``: whether to
-    include spaces in the trash."""
+    """Load the structure of a site with five SQL statements, regardless of its size. ``trashed``: whether to include
+    spaces in the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
     groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
@@ -467,8 +491,8 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Return the given paths that are former paths of site spaces, longest first, each with the ID of its
-    site space."""
+    """Return the given paths that are former paths of site spaces, longest first, each with the ID of its site
+    space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
            ORDER BY length(path) DESC""",

@@ -1,0 +1,25 @@
+"""Conflicts as one person sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from octavo.core.merge import MergeConflict
+
+
+def list_seen(conflicts: Iterable[MergeConflict], hidden: Collection[str]) -> list[MergeConflict]:
+    """Return the conflicts that don't concern a hidden page and whose values don't contain one."""
+    return [conflict for conflict in conflicts if not any(id in hidden for id in _pages_of(conflict))]
+
+
+def _pages_of(conflict: MergeConflict) -> Iterator[object]:
+    yield conflict.id
+    for value in (conflict.base, conflict.ours, conflict.theirs):
+        match conflict.field, value:
+            case "place", (parent, _):
+                yield parent
+            case "target", dict():
+                yield value.get("page")
+            case None, dict():
+                yield value.get("parent")
+                yield (value.get("target") or {}).get("page")
