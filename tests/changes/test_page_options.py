@@ -59,6 +59,30 @@ def test_a_cover_names_a_file_of_the_space(space: Space) -> None:
     assert "cover" not in space.page("A")
 
 
+def test_a_cover_behind_the_title_has_its_colors(space: Space) -> None:
+    image = {"kind": "url", "url": "https://a.example/c.png"}
+    cover = {"ref": image, "textColor": "white", "textColorDark": "black"}
+    space.edit_main(update(space.pages["A"], cover=cover, layout={"coverSize": "background"}))
+    shown = space.page("A")
+    assert shown["layout"]["coverSize"] == "background"
+    assert (shown["cover"]["textColor"], shown["cover"]["textColorDark"]) == ("white", "black")
+    assert "coverTextColor: white" in shown["markdown"]
+    space.edit_main(update(space.pages["A"], cover={"ref": image}))
+    assert "textColor" not in space.page("A")["cover"]
+
+
+def test_related_links_are_replaced_and_removed(space: Space) -> None:
+    page = space.pages["A"]
+    links = {"canonical": "b.md", "alternates": ["https://example.com/de/"]}
+    space.edit_main(update(page, metaLinks=links))
+    assert space.page("A")["metaLinks"] == links
+    space.edit_main(update(page, metaLinks={"alternates": []}))
+    assert "metaLinks" not in space.page("A")["markdown"]
+    space.edit_main(update(page, metaLinks=links))
+    space.edit_main(update(page, metaLinks=None))
+    assert "metaLinks" not in space.page("A")["markdown"]
+
+
 def test_variables_change_one_by_one(space: Space) -> None:
     page = space.pages["A"]
     space.edit_main(update(page, variables={"version": "3.4", "beta": True}))
@@ -94,6 +118,13 @@ def test_redirects_of_both_sides_are_merged(space: Space) -> None:
         ({"layout": {"width": "huge"}}, "width"),
         ({"layout": {"outlines": True}}, "outlines"),
         ({"cover": {"ref": {"kind": "file", "file": "none"}}}, "file"),
+        (
+            {"cover": {"ref": {"kind": "url", "url": "https://a.example/c.png"}, "textColor": "red"}},
+            "textColor",
+        ),
+        ({"metaLinks": {"canonical": "javascript:alert(1)"}}, "canonical"),
+        ({"metaLinks": {"alternates": ["data:text/html,x"]}}, "alternates"),
+        ({"metaLinks": {"next": "b.md"}}, "next"),
         ({"cover": {"ref": {"kind": "url", "url": "javascript:alert(1)"}}}, "url"),
         ({"cover": {"ref": {"kind": "url", "url": "https://a.example/c.png"}, "height": 9}}, "height"),
         ({"variables": {"1": "x"}}, "variables: each name must start with a letter"),

@@ -246,3 +246,21 @@ def test_tasks_dates_and_several_blocks_by_keyboard(app):
     page.keyboard.press("Delete")
     draft.until(lambda found: "Before." not in found and "Own part" not in found and "a = 1" in found)
     page.context.close()
+
+
+def test_a_button_selects_tabs_and_has_a_size(app):
+    draft = Draft(app)
+    text = '<a href="outbox.md" class="button primary">Go</a>\n'
+    change = draft.content.partition("/path/")[0]
+    found = app.call("GET", f"{change}/path/page")
+    update = {"operation": "update_page", "page": found["id"], "document": {"markdown": text}}
+    app.call("POST", change, {"changes": [update]})
+    page = draft.open()
+    page.locator(".button", has_text="Go").dblclick()
+    panel = page.get_by_role("complementary", name="Button")
+    panel.get_by_label("Size").select_option("Large")
+    panel.get_by_label("Action").select_option("Select tabs")
+    panel.get_by_label("Selection name").fill("npm")
+    panel.get_by_label("Selection name").press("Tab")
+    draft.until(lambda found: 'data-size="large" data-action="select" data-slug="npm"' in found)
+    page.context.close()
