@@ -202,7 +202,7 @@ def encode_usage(usage: SourceUsage) -> str:
 
 
 def is_current(tx: Transaction, connection_id: str, run: str) -> bool:
-    """Return whether a sync is still the current one of an existing connection, and lock the connection."""
+    """Return whether a sync is still the current sync of an existing connection, and lock the connection."""
     return (
         tx.one(
             f"SELECT 1 FROM context_connections WHERE id = :id AND run = :run{tx.for_update}",

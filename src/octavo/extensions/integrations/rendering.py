@@ -114,7 +114,9 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
     configuration, can configure."""
     row, actor = integration.row, integration.actor
     if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
-        raise Forbidden("This token doesn't have the `integrations:write` scope. Use a token with this scope.")
+        raise Forbidden(
+            "This token doesn't have the `integrations:write` scope. Use a token with this scope."
+        )
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)
         return _subject(tx, row, org.organization_id)

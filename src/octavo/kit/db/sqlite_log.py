@@ -96,8 +96,8 @@ class SqliteLog:
         return connection
 
     def open_next_read(self) -> LogEnd:
-        """Open a read in addition to the current one, and return the current end of the log. Call ``end_previous_read``
-        after reading the log up to that point."""
+        """Open a read in addition to the current read, and return the current end of the log. Call
+        ``end_previous_read`` after reading the log up to that point."""
         self._begin(self._next)
         return self._end()[0]
 
