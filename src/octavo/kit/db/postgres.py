@@ -595,8 +595,8 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _treat_as_foreign(self) -> None:
-        """Treat this transaction like one of another process, because it is unknown whether it has committed or will
-        commit."""
+        """Treat this transaction like a transaction of another process, because it is unknown whether it has committed
+        or will commit."""
         self._name = token_hex(8)
         self._changed()
 
