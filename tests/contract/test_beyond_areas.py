@@ -110,7 +110,12 @@ NOTHING_BEYOND = {
         "createOrganizationInvite",
     },
     "whether reviewers can see the changed pages": {"tryMergeRulesInSpace"},
-    "which pages are restricted, to leave them out": {"listOwnWatches", "listTranslations", "getTranslation"},
+    "which pages are restricted, to leave them out": {
+        "listOwnWatches",
+        "listTranslations",
+        "getTranslation",
+        "listImportRuns",
+    },
     "whether a space is empty, as sites show it": {
         "getIntegrationSiteInstallation",
         "getSiteGitSync",

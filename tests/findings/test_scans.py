@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -449,3 +450,57 @@ def test_findings_are_found_by_text_and_space(scene: ScanScene) -> None:
     assert kinds(f"space={scene.place['spaceId']}") and kinds("space=none") == set()
     path = f"{scene.site}/findings?search={'x' * 201}"
     assert scene.world.call("admin", "GET", path).status_code == 400
+
+
+def test_a_page_that_is_deleted_while_it_is_scanned_has_no_findings(
+    scene: ScanScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.change({"operation": "insert_page", "title": "Second", "document": {"markdown": "TODO: write."}})
+    check = scanning.check_space
+
+    def check_and_delete(*arguments: Any) -> Any:
+        found = check(*arguments)
+        if arguments[1] == scene.place["spaceId"]:
+            scene.change({"operation": "delete_page", "page": scene.place["pageId"]})
+        return found
+
+    monkeypatch.setattr(scanning, "check_space", check_and_delete)
+    assert scene.scan()["status"] == "done"
+    # A link of another page to the deleted one is broken now.
+    found = {each["kind"]: each["evidence"][0]["page"]["title"] for each in scene.list()}
+    assert found == {"placeholder": "Second", "broken-link": "Handbook"}
+
+
+def test_two_scans_at_once_find_each_problem_once(scene: ScanScene) -> None:
+    context, site, organization = scene.world.context, scene.place["siteId"], scene.place["organizationId"]
+    with context.db.write() as tx:
+        scans = [insert_scan(tx, site, "manual").id for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda scan: scanning.scan_site(context, site, organization, scan), scans))
+    done = {scan["id"]: scan["status"] for scan in scene.world.get("admin", f"{scene.site}/scans")["items"]}
+    assert [done[scan] for scan in scans] == ["done", "done"]
+    found = scene.list()
+    assert len({(each["kind"], each["title"]) for each in found}) == len(found) > 5
+
+
+def test_pages_in_twelve_languages_have_no_false_findings(scene: ScanScene) -> None:
+    sentences = {
+        "ar": "تعاد محاولة إرسال الرسالة 10 مرات.",
+        "de": "Eine Nachricht wird 10 Mal gesendet.",
+        "el": "Το μήνυμα αποστέλλεται 10 φορές.",
+        "es": "Un mensaje se envía 10 veces. Escriba todo en el campo.",
+        "fr": "Un message est envoyé 10 fois.",
+        "he": "ההודעה נשלחת 10 פעמים.",
+        "hi": "संदेश 10 बार भेजा जाता है।",
+        "ja": "メッセージは10回送信されます。",
+        "ko": "메시지는 10번 전송됩니다.",
+        "pt": "Uma mensagem é enviada 10 vezes. Todo o texto fica aqui.",
+        "ru": "Сообщение отправляется 10 раз.",
+        "zh": "消息会发送 10 次。",
+    }
+    scene.write("Start.")
+    for language, text in sentences.items():
+        document = {"markdown": f"## {language}\n\n{text}\n"}
+        scene.change({"operation": "insert_page", "title": language, "document": document})
+    assert scene.scan()["status"] == "done"
+    assert scene.list() == []

@@ -1,4 +1,4 @@
-"""Pages that are too large to be saved: their editors are told, nothing is lost, and shorter pages are saved again."""
+"""Pages that are too large to be saved: their editors get a message, and a shorter page is saved again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def heard(live, source):
         ]
 
 
-def test_editors_of_a_page_that_is_too_large_are_told_until_it_is_saved(small, monkeypatch):
+def test_editors_of_a_page_that_is_too_large_get_a_message_until_it_is_saved(small, monkeypatch):
     client = small.open()
     client.type("Before. ", 1)
     small.save()

@@ -751,6 +751,21 @@ Inline :math:`b^2`.
 }
 
 
+def test_names_in_code_are_shown_as_sphinx_shows_them():
+    roles = ":meth:`~acme.Thing.run` :attr:`.Request.host` :func:`acme.go` :func:`!stop()` :class:`a <b>`"
+    roles += " :file:`~/.env`"
+    myst = roles.replace(":meth:", "{meth}").replace(":attr:", "{attr}").replace(":func:", "{func}")
+    myst = myst.replace(":class:", "{class}").replace(":file:", "{file}")
+    files = {
+        "conf.py": 'project = "Acme"\nextensions = ["myst_parser"]\n',
+        "index.rst": f"Acme\n====\n\n.. toctree::\n\n   other\n\n{roles}\n",
+        "other.md": f"# Other\n\n{myst}\n",
+    }
+    made = brought(files)
+    shown = "`run()` `Request.host` `acme.go()` `stop()` `a` `~/.env`"
+    assert shown in text(made, "README.md") and shown in text(made, "other.md")
+
+
 def test_sphinx_with_restructured_text_is_read():
     made = brought(RESTRUCTURED)
     assert made.kind == "sphinx"
@@ -1650,7 +1665,7 @@ def test_cards_parts_and_terms_of_myst_are_read():
             ":link-type: doc\n\nWords\ngo on\n+++\nFoot\n:::\n:::{grid-item-card} Two\nx\n:::\n"
             "::::\n\n"
             "```{button-link} https://example.org\nGo\n```\n\n```{literalinclude} x.py\n"
-            ":lines: 2,4-\n```\n\n```{include} part.md\n:start-after: <!-- s -->\n"
+            ":lines: 2,4-\n```\n\n```{include} part.md\n:start-after: '<!-- s -->'\n"
             ":end-before: <!-- e -->\n```\n\n"
             "```{glossary}\nWord\n  Its *meaning*\n\nOther\n  Too\n```\n\n+++\n\n$$\nx\n$$ (eq)\n\n"
             "{{ now }} {{ then }} {download}`get <x.zip>` {guilabel}`&File` {menuselection}`A --> "
@@ -1658,7 +1673,7 @@ def test_cards_parts_and_terms_of_myst_are_read():
             "b.md": "# B\n",
             "c.rst": "C\n=\n\n.. literalinclude:: x.py\n   :start-at: b\n   :end-before: d\n",
             "x.py": "a\nb\nc\nd\n",
-            "part.md": "no\n<!-- s -->\nPart *words*.\n<!-- e -->\nno\n",
+            "part.md": "outside\n<!-- s -->\nPart *words*.\n<!-- e -->\noutside\n",
             "x.zip": b"PK",
         }
     )
@@ -1677,7 +1692,7 @@ def test_cards_parts_and_terms_of_myst_are_read():
         "$$\nx\n$$\n\n1.2 {{ then }} [get](x.zip) **File** **A → B**\n",
     ):
         assert part in home, (part, home)
-    assert "+++" not in home and problems(made) == []
+    assert "+++" not in home and "outside" not in home and problems(made) == []
     assert text(made, "c.md") == "# C\n\n```\nb\nc\n```\n"
 
 

@@ -241,3 +241,18 @@ def test_connections_of_other_sites_are_missing(sources: Sources) -> None:
     path = f"/orgs/{organization}/sites/{other}/context-connections/{made['id']}"
     assert sources.world.call("admin", "GET", path).status_code == 404
     assert sources.world.call("admin", "DELETE", path).status_code == 204
+
+
+def test_lists_of_records_know_their_total_by_type_and_source(sources: Sources) -> None:
+    made = sources.add("builtin:email")
+    assert sources.world.get("admin", sources.records_path)["count"] == 0
+    sources.put(*({"id": str(number), "type": "document"} for number in range(3)), {"id": "ticket"})
+
+    def counted(query: str) -> tuple[int, int]:
+        found = sources.world.get("admin", f"{sources.records_path}?limit=2&{query}")
+        return found["count"], len(found["items"])
+
+    assert counted("") == (4, 2) == counted("connector=builtin:api")
+    assert counted("type=document") == (3, 2) and counted("type=ticket&connector=builtin:api") == (1, 1)
+    assert counted("connector=builtin:email") == (0, 0) == counted(f"connection={made['id']}")
+    assert counted("type=ticket&connector=builtin:email") == (0, 0)

@@ -28,12 +28,8 @@ def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:
     return space, change, page
 
 
-@pytest.mark.parametrize("view", ["one", "~/review", "~/talk"])
-def test_single_letter_shortcuts_do_not_change_shared_content(app: Any, view: str) -> None:
-    space, change, _ = draft(app, f"Keys of {view.strip('~/')}")
-    page = app.open(f"/s/{space}/~/changes/{change['number']}/{view}")
-    page.get_by_role("button", name="Request review").wait_for()
-    page.get_by_role("main").get_by_text("Said." if "talk" in view else "words").first.wait_for()
+def press_letters(page: Any) -> list[str]:
+    """Press every letter and digit outside of text; return the requests that change something others see."""
     sent: list[str] = []
 
     def note(asked: Any) -> None:
@@ -49,9 +45,28 @@ def test_single_letter_shortcuts_do_not_change_shared_content(app: Any, view: st
         page.keyboard.press("Enter" if page.locator("dialog[open]").count() else "Escape")
         page.wait_for_timeout(60)
         page.keyboard.press("Escape")
-    assert [one for one in sent if not any(own in one for own in OWN)] == []
+    return [one for one in sent if not any(own in one for own in OWN)]
+
+
+@pytest.mark.parametrize("view", ["one", "~/review", "~/talk"])
+def test_single_letter_shortcuts_do_not_change_shared_content(app: Any, view: str) -> None:
+    space, change, _ = draft(app, f"Keys of {view.strip('~/')}")
+    page = app.open(f"/s/{space}/~/changes/{change['number']}/{view}")
+    page.get_by_role("button", name="Request review").wait_for()
+    page.get_by_role("main").get_by_text("Said." if "talk" in view else "words").first.wait_for()
+    assert press_letters(page) == []
     found = app.call("GET", f"/spaces/{space}/change-requests/{change['number']}")
     assert found["status"] == "draft"
+    page.context.close()
+
+
+def test_single_letter_shortcuts_create_no_space(app: Any) -> None:
+    app.fill_space("Keys of the start screen", ["One"])
+    page = app.open("/")
+    page.get_by_role("button", name="New", exact=True).or_(
+        page.get_by_role("button", name="New space")
+    ).first.wait_for()
+    assert press_letters(page) == []
     page.context.close()
 
 

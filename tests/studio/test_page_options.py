@@ -49,6 +49,35 @@ def test_every_editable_field_has_a_control(app, space):
     page.context.close()
 
 
+def test_a_cover_behind_the_title_and_related_links_are_saved(app, space):
+    page = app.open(f"/s/{space}/guides/phones")
+    dialog = open_options(page)
+    picture = {"name": "cover.png", "mimeType": "image/png", "buffer": PICTURE}
+    dialog.locator("input[type=file]").set_input_files(picture)
+    dialog.get_by_role("button", name="Behind the title").click()
+    color = dialog.get_by_role("group", name="Title color", exact=True)
+    color.get_by_role("button", name="White").click()
+    dialog.get_by_label("Canonical URL or page").fill("tuning.md")
+    others = dialog.get_by_role("textbox", name="Alternate versions")
+    others.fill("https://example.com/de/")
+    others.press("Enter")
+    dialog.get_by_role("button", name="Save changes").click()
+    expect(dialog).to_be_hidden()
+    found = app.call("GET", f"/spaces/{space}/content/path/guides%2Fphones")
+    assert found["layout"]["coverSize"] == "background" and found["cover"]["textColor"] == "white"
+    assert found["metaLinks"] == {"canonical": "tuning.md", "alternates": ["https://example.com/de/"]}
+    dialog = open_options(page)
+    dialog.get_by_label("Canonical URL or page").fill("javascript:alert(1)")
+    dialog.get_by_role("button", name="Save changes").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("must be http or https URLs, or paths")
+    dialog.get_by_label("Canonical URL or page").fill("")
+    dialog.get_by_role("button", name="Save changes").click()
+    expect(dialog).to_be_hidden()
+    found = app.call("GET", f"/spaces/{space}/content/path/guides%2Fphones")
+    assert found["metaLinks"] == {"alternates": ["https://example.com/de/"]}
+    page.context.close()
+
+
 def test_options_are_saved_validated_at_their_field_and_undone(app, space):
     page = app.open(f"/s/{space}/guides/install")
     dialog = open_options(page)

@@ -7,17 +7,20 @@ import { schema } from "../document/schema.ts";
 import { live as news, type News } from "../state/live.svelte.ts";
 import type { SaveState } from "./base.ts";
 import { LivePage } from "./livepage.ts";
-import type { KeptPage } from "./storedpage.ts";
+import { blocksOf, type KeptPage } from "./storedpage.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
 const { doc, paragraph } = schema.nodes;
 const page = doc!.create(null, paragraph!.create({ key: "first" }, schema.text("First.")));
 
+type Answer = [status: number, answer: object];
+
 /** Open a page; `answer` is the server. */
 function open(
-  answer: (path: string, body: never) => Promise<[status: number, answer: object]>,
+  answer: (path: string, body: never) => Answer | Promise<Answer>,
   meanwhile: () => void = () => {},
+  kept?: KeptPage,
 ) {
   vi.spyOn(api, "POST").mockImplementation(
     (async (path: string, { body }: { body: never }) => {
@@ -36,6 +39,7 @@ function open(
   const live = new LivePage({
     ...{ space: "s", change: 1, page: "p", tab: "client-a", followed: "c" },
     opened: { epoch: "e", version: 0, savedVersion: 0, refused: [], document: page.toJSON() } as never,
+    ...(kept ? { kept } : {}),
     // The browser copies it a moment later.
     keep: async (kept) => {
       await Promise.resolve();
@@ -109,7 +113,7 @@ test("people know that a page is too large to be saved, until it is saved again"
     return () => {};
   });
   let version = 0;
-  const { live, view, states } = open(async (path, body: never) => {
+  const { live, view, states } = open((path, body: never) => {
     if (path.endsWith("/save")) return [413, { error: { code: 413, message: "page" } }];
     return [200, { version: ++version, batches: [{ ...body as object, version, user: "me" }] }];
   });
@@ -127,4 +131,101 @@ test("people know that a page is too large to be saved, until it is saved again"
   hear({ kind: "saved", version: 0, refused: ["p"] } as never);
   expect(states.at(-1)).toBe("unsaved");
   await live.stop().catch(() => {});
+});
+
+const kept = (steps: object[]): KeptPage => ({
+  ...{ epoch: "e", version: 0, document: page.toJSON(), batches: [], aside: [] },
+  own: {
+    client: "client-b",
+    version: 0,
+    sent: 0,
+    batch: 1,
+    attempt: 1,
+    steps,
+    sentAs: steps.map(() => -1),
+  } as never,
+});
+const typed = (text: string, from: number) => ({
+  ...{ stepType: "replace", from, to: from, slice: { content: [{ type: "text", text }] } },
+});
+
+test("words that another version of the app stored are set aside if it stored them in another form", async () => {
+  const strange = {
+    stepType: "replace",
+    from: 0,
+    to: 0,
+    slice: { content: [{ type: "gone_block", content: [] }] },
+  };
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const aside: string[] = [];
+  const stored = kept([typed("He", 1), typed("llo", 3), strange, typed("there", 1), {
+    stepType: "old",
+    value: { a: "x" },
+  }]);
+  expect(JSON.stringify(blocksOf(stored))).toContain("Hello");
+  const { live, view, states } = open(
+    (path, body: never) => {
+      const { document, markdown } = body as { document: object; markdown: string };
+      if (path.endsWith("/convert")) return [200, { markdown: JSON.stringify(document) }];
+      if (path.endsWith("/set-aside")) return [201, { id: aside.push(markdown) }];
+      return [200, { version: 1, batches: [{ ...body as object, version: 1, user: "me" }] }];
+    },
+    undefined,
+    stored,
+  );
+  await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
+  for (const word of ["Hello", "there", "x"]) expect(aside.join(), word).toContain(`"${word}"`);
+  expect(view.state.doc.textContent).toBe("First.");
+  await live.stop();
+});
+
+test("changes of another tab are adopted if their steps have expired", async () => {
+  const { live, view } = open(() => new Promise(() => {}));
+  vi.spyOn(api, "GET").mockImplementation(
+    (() =>
+      Promise.resolve({
+        error: { error: { code: 410, message: "gone" } },
+        response: new Response(null, { status: 410 }),
+      })) as never,
+  );
+  await live.adopt(kept([typed("Kept. ", 1)]));
+  expect(view.state.doc.textContent).toBe("Kept. First.");
+  void live.stop();
+});
+
+test("half a letter is replaced when it is sent, and stops nothing", async () => {
+  const bodies: string[] = [];
+  let version = 0;
+  const { live, view, states } = open((_path, body: never) => {
+    bodies.push(JSON.stringify(body));
+    version += (body as { steps: object[] }).steps.length;
+    return [200, { version, batches: [{ ...body as object, version, user: "me" }] }];
+  });
+  view.dispatch(view.state.tr.insertText("a\ud83d", 1) as never);
+  view.dispatch(view.state.tr.setNodeAttribute(0, "data", { title: "\ude00 \\ud83d 😀" }) as never);
+  await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
+  expect(bodies.join()).not.toMatch(/[^\\]\\ud[89a-f]/);
+  expect(bodies.join()).toContain('"a\ufffd"');
+  expect(bodies.join()).toContain("\ufffd \\\\ud83d 😀");
+  await live.stop().catch(() => {});
+});
+
+test("a large text that is set aside reaches the server in parts", async () => {
+  const aside: string[] = [];
+  const { live, view, states } = open((path, body: never) => {
+    const { document, markdown } = body as { document: object; markdown: string };
+    if (path.endsWith("/convert")) return [200, { markdown: JSON.stringify(document) }];
+    if (path.endsWith("/set-aside")) return [201, { id: aside.push(markdown) }];
+    return [413, { error: { code: 413, message: "steps" } }];
+  });
+  const paragraphs = Array.from(
+    { length: 30 },
+    (_, at) => paragraph!.create(null, schema.text(`${at}! `.repeat(3_000))),
+  );
+  view.dispatch(view.state.tr.insert(0, paragraphs) as never);
+  await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
+  expect(aside.length).toBeGreaterThan(3);
+  expect(Math.max(...aside.map(({ length }) => length))).toBeLessThan(101_000);
+  for (const at of paragraphs.keys()) expect(aside.join()).toContain(` ${at}! ${at}! `);
+  await live.stop();
 });

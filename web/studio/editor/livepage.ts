@@ -11,11 +11,12 @@ import { schema } from "../document/schema.ts";
 import { table } from "../document/table.ts";
 import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
+import type { BlockJson } from "../document/types.ts";
 import { IN_MAIN, type SaveState } from "./base.ts";
 import { readInput } from "./pendinginput.ts";
-import { type KeptPage, restore, withWritten } from "./storedpage.ts";
+import { type KeptPage, restore, typedBlocks, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
-import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
+import { type Batch, REMOTE, type Rescue, Together, wellFormed } from "./together.ts";
 
 /** The number of milliseconds for which typing is collected before it is sent. The server accepts 20 batches per
  * second from one person. */
@@ -33,6 +34,8 @@ const CARET = 200;
 const LONGEST = 30_000;
 /** The interval in milliseconds at which changes are requested if there is no event stream. */
 const LOOK = 2_000;
+/** The size of the JSON of blocks whose Markdown the server stores as one text. */
+const MOST_ASIDE = 100_000;
 const RELOADED = "octavo-reloaded";
 
 export interface LivePlace {
@@ -89,6 +92,8 @@ export class LivePage {
   #setting: Promise<void> | undefined;
   #saved: number;
   #isTooLarge: boolean;
+  /** Whether the restored changes belong to another order of steps. */
+  #isOutdated: boolean;
   #view: EditorView | undefined;
   #state: EditorState | undefined;
   #known: Promise<void> | undefined;
@@ -113,21 +118,40 @@ export class LivePage {
 
   constructor(private options: LiveOptions) {
     const { opened, kept, tab } = options;
-    const onrescue = (rescue: Rescue): void => this.#rescued(rescue);
     this.#path = liveOf(options);
     this.#epoch = opened.epoch;
     this.#saved = opened.savedVersion;
     this.#isTooLarge = opened.refused.includes(options.page);
     this.#aside = kept?.aside ?? [];
     this.#start = { version: opened.version, document: opened.document, batches: [] };
-    if (kept?.epoch === opened.epoch) {
-      this.#together = restore(kept, onrescue, tab);
-      this.#start = { version: kept.version, document: kept.document, batches: kept.batches };
-    } else if (kept) {
-      // The stored batch belongs to another order of steps, in which its client and the sent steps are
-      // unknown.
-      this.#together = restore({ ...kept, own: { ...kept.own, sent: 0 } }, onrescue, tab);
-    } else this.#together = new Together(tab, opened.version, schema.nodeFromJSON(opened.document), onrescue);
+    const isCurrent = kept?.epoch === opened.epoch;
+    // In another order of steps, the client of the stored batch and the sent steps are unknown.
+    const restored = kept &&
+      this.#restore(isCurrent ? kept : { ...kept, own: { ...kept.own, sent: 0 } }, tab);
+    if (isCurrent && restored) {
+      this.#start = { version: kept!.version, document: kept!.document, batches: kept!.batches };
+    }
+    this.#isOutdated = restored !== undefined && !isCurrent;
+    this.#together = restored ??
+      new Together(
+        tab,
+        opened.version,
+        schema.nodeFromJSON(opened.document),
+        (rescue) => this.#rescued(rescue),
+      );
+  }
+
+  /** Return the stored changes of a tab; undefined if they can't be applied, for example because another version of the
+   * app stored them. Their text is then set aside. */
+  #restore(kept: KeptPage, tab?: string): Together | undefined {
+    try {
+      return restore(kept, (rescue) => this.#rescued(rescue), tab);
+    } catch (problem) {
+      console.error(problem);
+      const nodes = typedBlocks(kept);
+      if (nodes.length) this.#aside.push({ nodes, why: "place-gone" });
+      return undefined;
+    }
   }
 
   get doc(): Node {
@@ -141,7 +165,7 @@ export class LivePage {
   attach(view: EditorView): void {
     const { opened, kept, followed, page } = this.options;
     this.#view = view;
-    if (kept && kept.epoch !== opened.epoch) this.#move(opened);
+    if (this.#isOutdated) this.#move(opened);
     // Without an event stream, changes are requested regularly.
     const timer = setInterval(() => {
       if (!live.connected && document.visibilityState === "visible") void this.#ask().catch(() => {});
@@ -235,16 +259,21 @@ export class LivePage {
 
   /** Apply the changes of another tab, as if typed now. */
   async adopt(kept: KeptPage): Promise<void> {
-    const other = restore(kept, (rescue) => this.#rescued(rescue));
-    let state = EditorState.create({ doc: other.doc });
-    if (kept.epoch === this.#epoch) {
-      // Some of the changes may have arrived on the server.
-      const { batches } = await this.#stepsAfter(kept.own.version);
-      const news = other.receive(state, batches);
-      if (news) state = state.apply(news);
+    const other = this.#restore(kept);
+    if (other) {
+      let state = EditorState.create({ doc: other.doc });
+      if (kept.epoch === this.#epoch) {
+        // Some of the changes may have arrived on the server.
+        const found = await this.#stepsAfter(kept.own.version).catch((problem) => {
+          if (problem instanceof ApiError && problem.status === 410) return undefined;
+          throw problem;
+        });
+        const news = found && other.receive(state, found.batches);
+        if (news) state = state.apply(news);
+      }
+      const adopted = this.#stopped ? undefined : withWritten(other, state, this.#shown);
+      if (adopted) this.#view!.dispatch(adopted);
     }
-    const adopted = this.#stopped ? undefined : withWritten(other, state, this.#shown);
-    if (adopted) this.#view!.dispatch(adopted);
     this.#aside.push(...kept.aside);
     await this.#keep();
     void this.#putAside();
@@ -529,7 +558,9 @@ export class LivePage {
     const nodes = inline ? [schema.nodes.paragraph!.create(null, rescue.nodes)] : rescue.nodes;
     const blocks = nodes.flatMap((node) => standing(node, this.#together.base));
     if (!blocks.length) return;
-    this.#aside.push({ nodes: blocks.map(writeBlock), why: rescue.why });
+    this.#aside.push(
+      ...parted(wellFormed(blocks.map(writeBlock))).map((nodes) => ({ nodes, why: rescue.why })),
+    );
     // Until this rebase ends, the stored version wouldn't be that of the stored changes.
     queueMicrotask(() => void this.#keep().then(() => this.#putAside()));
   }
@@ -566,6 +597,22 @@ export class LivePage {
       this.options.onaside();
     }
   }
+}
+
+/** Return blocks in parts that the server can store. */
+function parted(blocks: BlockJson[]): BlockJson[][] {
+  let size = 0;
+  const found: BlockJson[][] = [];
+  for (const block of blocks) {
+    const own = JSON.stringify(block).length;
+    size += own;
+    if (!found.length || size > MOST_ASIDE) {
+      found.push([]);
+      size = own;
+    }
+    found.at(-1)!.push(block);
+  }
+  return found;
 }
 
 /** Return whether the server accepts no more changes: permission was lost, or the page or change request is gone. */

@@ -2,7 +2,7 @@
 import type { EditorState, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
-import { writeDocument } from "../document/convert.ts";
+import { writeBlock, writeDocument } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson } from "../document/types.ts";
 import { replaceTop } from "./difference.ts";
@@ -33,9 +33,41 @@ export function restore(
   return Together.restore(own, base, onrescue, tab);
 }
 
-/** Return the blocks of a page in the state that a tab stored. */
+/** Return the blocks of a page in the state that a tab stored, and the text that couldn't be placed. */
 export function blocksOf(kept: KeptPage): BlockJson[] {
-  return writeDocument(restore(kept).doc).nodes;
+  const aside = kept.aside.flatMap(({ nodes }) => nodes);
+  try {
+    return [...writeDocument(restore(kept).doc).nodes, ...aside];
+  } catch {
+    return [...typedBlocks(kept), ...aside];
+  }
+}
+
+/** Return the typed text of stored changes as paragraphs, because this version of the app can't read the changes. */
+export function typedBlocks({ own }: KeptPage): BlockJson[] {
+  const texts: string[] = [];
+  let end: unknown;
+  for (const { from, slice, value } of own.steps) {
+    const text = stringsOf(slice).join(" ") || stringsOf(value).join(" ");
+    if (!text) continue;
+    if (from === undefined || from !== end) texts.push("");
+    texts[texts.length - 1] += text;
+    end = Number(from) + text.length;
+  }
+  return texts.map((text) => writeBlock(schema.nodes.paragraph!.create(null, schema.text(text))));
+}
+
+/** Return the texts in JSON of a slice or an attribute, without the names of types. */
+function stringsOf(json: unknown): string[] {
+  if (typeof json === "string") return json ? [json] : [];
+  if (typeof json !== "object" || json === null) return [];
+  const { text, content } = json as Json;
+  if (typeof text === "string") return [text];
+  return Array.isArray(content)
+    ? content.flatMap(stringsOf)
+    : "type" in json
+    ? []
+    : Object.values(json).flatMap(stringsOf);
 }
 
 /** Return the transaction that adds a tab's unsent changes to the current page, as if they were typed now. */

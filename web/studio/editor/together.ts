@@ -225,7 +225,7 @@ export class Together {
   }
 
   #sentSteps(): Json[] {
-    return this.pending.slice(0, this.sent).map(({ step }) => step.toJSON());
+    return this.pending.slice(0, this.sent).map(({ step }) => wellFormed(step.toJSON() as Json));
   }
 
   /** Apply the server's steps after `version`, from a response, an event, or a request, in any order and more than once. */
@@ -558,6 +558,16 @@ function readable(step: Step, before: Node): Step {
   const to = isWithinLetter(before, step.to) ? step.to + 1 : step.to;
   if (from === step.from && to === step.to) return step;
   return new ReplaceStep(from, to, step.apply(before).doc!.slice(from, step.getMap().map(to, 1)));
+}
+
+/** Return JSON in which halves of letters are replaced, because the server can't read them. */
+export function wellFormed<T>(json: T): T {
+  const text = JSON.stringify(json);
+  if (!/\\ud[89a-f]/.test(text)) return json;
+  return JSON.parse(
+    text,
+    (_, value) => typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value,
+  );
 }
 
 function isWithinLetter(doc: Node, place: number): boolean {

@@ -177,8 +177,8 @@ def _stored(type: FieldType, value: object, before: object) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """Edited fields of a page: ``title``, ``slug``, and the fields in ``EDITED_FIELDS``. In ``variables``, null removes
-    a variable; variables that aren't listed stay the same."""
+    """Edited fields of a page: ``title``, ``slug``, and the fields in ``EDITED_FIELDS``. ``variables``: the variables
+    to change; null removes a variable."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET

@@ -382,7 +382,7 @@ def _fields_of(step: StepJson) -> str | None:
 
 
 def _sets_field(step: StepJson) -> bool:
-    return step["stepType"] == "attr" and step["attr"] != "key"
+    return bool(step["stepType"] == "attr" and step["attr"] != "key")
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:

@@ -150,7 +150,7 @@ class PageLayout(Struct, rename="camel", kw_only=True):
     anchors: bool
 
 
-class PageCover(Struct, rename="camel"):
+class PageCover(Struct, rename="camel", kw_only=True):
     y_pos: float
     ref: dict[str, Any] | UnsetType = UNSET
     ref_dark: dict[str, Any] | UnsetType = UNSET

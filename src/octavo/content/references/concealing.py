@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from octavo.content.revisions.restrictions import HiddenPages, see_main
+from octavo.content.revisions.page_versions import list_restricted_spaces
 from octavo.content.revisions.states import State
 from octavo.core.document.containing import contained
 from octavo.core.document.keys import assign_keys
@@ -42,16 +42,12 @@ class Concealment:
         return state_resolver(self._tx, self._state, app_hosts(self._to.settings.url), viewer)
 
     @cached_property
-    def _elsewhere(self) -> HiddenPages:
-        organization_id = get_space(self._tx, self._state.space_id).organization_id
-        return HiddenPages(
-            self._tx, organization_id, lambda tx, space_id: see_main(tx, self._to.actor, space_id)
-        )
-
-    @property
     def is_needed(self) -> bool:
         """Return whether links can lead to pages that are hidden from the reader."""
-        return bool(self._state.hidden or self._elsewhere)
+        if self._state.hidden:
+            return True
+        organization_id = get_space(self._tx, self._state.space_id).organization_id
+        return bool(list_restricted_spaces(self._tx, organization_id))
 
     def hides(self, owner: Owner, ref: JsonObject, type: str = "link") -> bool:
         """Return whether a reference in ``owner`` must not be shown. ``type``: the type of its node."""
@@ -60,12 +56,10 @@ class Concealment:
         found = self._resolver.resolve(owner, ref, type)
         if found.status != "broken" or found.kind not in ("page", "url"):
             return False
-        space_id = found.space or self._state.space_id
-        if not (self._state.hidden if space_id == self._state.space_id else self._elsewhere.of(space_id)):
-            return False
+        files = self._resolver.files(found.space or self._state.space_id)
         # An anchor can be missing on a page that the reader sees.
-        files = self._resolver.files(space_id) if found.target else None
-        return files is None or files.find_page_by_id(found.target or "") is None
+        is_seen = files is not None and found.target and files.find_page_by_id(found.target) is not None
+        return files is not None and files.hides and not is_seen
 
     def document(self, document: Document, owner: Owner) -> Document:
         """Replace, in place, the links of a document that must not be shown."""

@@ -51,6 +51,11 @@ class SpaceFiles(links.Lookup, Protocol):
     @property
     def revision_id(self) -> str: ...
 
+    @property
+    def hides(self) -> bool:
+        """Return whether restrictions hide pages of the space from the reader."""
+        ...
+
     def find_reusable_by_id(self, item: str) -> str | None: ...
 
     def find_path(self, page: str) -> str | None:
@@ -110,6 +115,7 @@ class StateFiles:
         self._draft = Draft(tx, state, changes)
         self.space_id = state.space_id
         self.revision_id = state.key
+        self.hides = bool(state.hidden)
         self.asked: set[Question] = set()
         self._known: dict[str, str | None] = {}
         self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}

@@ -269,8 +269,8 @@ class Resolver:
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
     def leads_nowhere(self, ref: JsonObject) -> bool:
-        """Return whether a reference is the URL that a page would have in the app, in a space that the reader can see
-        but that has no such page for them."""
+        """Return whether a reference is the URL in the app of a page that doesn't exist for the reader, in a space in
+        which restrictions hide pages from them."""
         url = ref.get("url")
         if (
             ref.get("kind") != "url"
@@ -279,7 +279,8 @@ class Resolver:
         ):
             return False
         found = self.resolve(Owner("", "page", None), ref, "link")
-        return found.status == "broken" and found.space is not None
+        files = self.files(found.space) if found.status == "broken" and found.space is not None else None
+        return files is not None and files.hides
 
     # --- references in documents ----------------------------------------------------------------------
 

@@ -290,6 +290,7 @@ class ViewFiles:
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
         self.revision_id = f"{view.state.key}{view.computed.hex()}"
+        self.hides = bool(view.state.hidden)
         self._tx = tx
         self._view = view
         self._tree = view.every if withheld else view.tree

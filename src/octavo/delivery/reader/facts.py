@@ -69,6 +69,10 @@ class Facts:
         files = self._files_of(space_id)
         return files.revision_id if files is not None else None
 
+    def hides(self, space_id: str) -> bool:
+        files = self._files_of(space_id)
+        return files is not None and files.hides
+
     def holds(self, page_id: str, condition: str) -> bool:
         page = self._view.tree.page(page_id)
         return page is not None and self._view.shown(page).holds(condition)
@@ -208,6 +212,10 @@ class _RecordedFiles:
     @property
     def revision_id(self) -> str:
         return str(self._noted.ask("revision", self.space_id))
+
+    @property
+    def hides(self) -> bool:
+        return bool(self._noted.ask("hides", self.space_id))
 
     def _ask(self, asked: str, *arguments: object) -> str | None:
         found: str | None = self._noted.ask("of_files", self.space_id, asked, *arguments)

@@ -21,6 +21,25 @@ class Names(Struct, frozen=True):
     outside: dict[str, tuple[str, str]] = {}
 
 
+_CODE = frozenset(
+    "attr class const data enum enumerator exc func macro member meth mod obj property struct type union var".split()
+)
+
+
+def code_name(role: str, target: str) -> str:
+    """Return the text that Sphinx shows for a role without a title: only the last part of a name that starts
+    with `~`, no leading period, and parentheses after a function. Text of other roles, such as `:file:`, is kept.
+
+    >>> code_name("meth", "~flask.Flask.route"), code_name("py:attr", ".Request.host"), code_name("file", "~/.env")
+    ('route()', 'Request.host', '~/.env')
+    """
+    kind, shown = role.rpartition(":")[2], target.lstrip("!")
+    if kind not in _CODE:
+        return shown
+    shown = shown[1:].rpartition(".")[2] if shown.startswith("~") else shown.lstrip(".")
+    return f"{shown}()" if kind in ("func", "meth") and not shown.endswith(")") else shown
+
+
 def outside_link(form: tuple[str, str], target: str) -> tuple[str, str]:
     """Return the URL and the text for an ``extlinks`` role."""
     url, said = (part.replace("%s", target.strip()).replace("%%", "%") for part in form)

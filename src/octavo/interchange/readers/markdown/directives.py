@@ -7,7 +7,7 @@ from html import escape
 
 from octavo.core.icons import icon, is_free
 
-from ..names import OUTSIDE
+from ..names import OUTSIDE, code_name
 from .blocks import Writer
 from .components import button, card_table, paragraphs_of
 from .containers import HINT_NAMES
@@ -15,6 +15,7 @@ from .lines import Line, dedented, fenced, trimmed, words
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
+_QUOTED = re.compile(r"""(["'])(.*)\1""")
 _TITLED = frozenset(["admonition", "topic", "deprecated", "versionadded", "versionchanged", "versionremoved"])
 _SAID = {
     "versionadded": "Added in version",
@@ -33,11 +34,12 @@ def directive_block(
     if inside and inside[0][0].strip() == "---":
         end = next((n for n in range(1, len(inside)) if inside[n][0].strip() == "---"), 0)
         options = {
-            key.strip(): value.strip() for key, _, value in (text.partition(":") for text, _ in inside[1:end])
+            key.strip(): _scalar(value)
+            for key, _, value in (text.partition(":") for text, _ in inside[1:end])
         }
         at = end + 1 if end else 0
     while at < len(inside) and (found := _OPTION.match(inside[at][0])):
-        options[found[1]] = found[2].strip()
+        options[found[1]] = _scalar(found[2])
         at += 1
     body = trimmed(inside[at:])
     argument = argument.strip()
@@ -160,6 +162,12 @@ def directive_block(
     return writer.blocks(body) if body and not name.startswith("auto") else []
 
 
+def _scalar(text: str) -> str:
+    """Return the value of an option, which MyST reads as YAML: quotes around it aren't part of it."""
+    quoted = _QUOTED.fullmatch(text.strip())
+    return quoted[2] if quoted else text.strip()
+
+
 def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
     """Return the rows of a file that are selected by the options of an include directive."""
     if lines := options.get("lines"):
@@ -227,7 +235,7 @@ def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
             end += 1
         inside, options = body[at + 1 : end], {}
         while inside and (said := _OPTION.match(inside[0][0])):
-            options[said[1]] = said[2].strip()
+            options[said[1]] = _scalar(said[2])
             inside = inside[1:]
         if any(re.match(r"[ \t]*(?:`{3}|~{3}|:{3}|\||!\[)", row) for row, _ in inside):
             return []
@@ -334,6 +342,4 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
         return (
             f"[{shown or f'{kind.upper()} {number}'}]({base}{number.zfill(4) if kind == 'pep' else number})"
         )
-    # Names in code, in any language.
-    target = target.lstrip("~!").rpartition(".")[2] if target.startswith("~") else target.lstrip("!")
-    return f"`{shown or target}`"
+    return f"`{shown or code_name(kind, target)}`"

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from ..layout import Place
 from ..markdown.directives import part_of
-from ..names import Names, outside_link
+from ..names import Names, code_name, outside_link
 
 MAX_TEXT = 1_000_000
 """Maximum number of characters in a page."""
@@ -311,8 +311,7 @@ def _role(
         url, said = outside_link(reading.names.outside[name], target)
         return [nodes.reference("", words or said, refuri=url)], []
     if _LITERAL.match(name):
-        shown = words or target.lstrip("!")
-        return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
+        return [nodes.literal("", words or code_name(name, target))], []
     if name not in _EMPHASIZED:
         said = f":{name}: isn't supported; its text was kept"
         reading.report(lineno, "unknown_directive", said, f":{name}:")
