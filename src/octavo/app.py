@@ -400,8 +400,8 @@ def serve(
     SIGHUP does the same once another process has taken over: connections end with their next response, so that
     no request is rejected.
 
-    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened or
-    a port is taken, and BadRequest if two roles use the same port.
+    ``say``: a function that prints status lines for people. Raises Unavailable if a part can't be opened or a port is
+    taken, and BadRequest if two roles use the same port.
     """
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}

@@ -57,7 +57,7 @@ def warn(text: str) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line that isn't part of a command's result on standard error."""
+    """Print a line to standard error. The line isn't part of the command's result."""
     print(line, file=sys.stderr, flush=True)
 
 

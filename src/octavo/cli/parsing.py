@@ -29,8 +29,8 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parser that suggests the closest command, choice, or option for a mistyped one, and writes its epilog only
-    when help is shown."""
+    """Parser that suggests the closest command, choice, or option if an argument is misspelled, and writes its epilog
+    only when help is shown."""
 
     write_epilog: Callable[[], str] | None = None
 

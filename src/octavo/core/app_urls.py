@@ -59,7 +59,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """Return the URL of a comment on a space, shown next to the page at ``path`` or on its own."""
+        """Return the URL of a comment on a space, shown next to the page at ``path`` or separately."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path

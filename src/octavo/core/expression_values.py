@@ -59,7 +59,7 @@ class RegularExpression:
 
     def matches(self, run: Evaluation, text: str) -> list[Any]:
         """Return the first match, or all matches with the flag ``g``, as RE2 match objects. The number of evaluation
-        steps that this counts as depends on the length of the text."""
+        steps depends on the length of the text."""
         run.step(1 + (len(text) >> 3))
         if self.all:
             found = list(self._compiled.finditer(joined(text, "replace")))

@@ -228,7 +228,7 @@ def describe_rebuild(context: Context) -> str | None:
 
 
 _LEAST_ROOM = 1024 * 1024
-"""Number of free bytes below which a disk counts as full, because even a small write needs some space."""
+"""Number of free bytes below which a disk counts as full, because even a small write requires some space."""
 
 
 def folders_of(settings: Settings) -> list[Path]:

@@ -169,8 +169,8 @@ def _build_answer(passages: Sequence[Passage], written: str, words: AnswerWords)
 
 
 def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
-    """Return an answer that quotes the best passages. ``why``: an introduction that says why no model wrote the
-    answer."""
+    """Return an answer that quotes the best passages. ``why``: an introduction that explains why the answer wasn't
+    written by a model."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]

@@ -47,7 +47,7 @@ def ingest(
     conversations: Sequence[ConversationInput],
 ) -> int:
     """Store conversations that are new or changed, identified by ID and source. If two conversations have the same ID,
-    the later one is used. Returns the number of stored conversations."""
+    the later conversation is used. Returns the number of stored conversations."""
     hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
     if changed:

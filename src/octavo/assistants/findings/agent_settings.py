@@ -1,4 +1,4 @@
-"""Actions that a site's agent may take on its own, and the change requests that it creates."""
+"""Actions that a site's agent may take without approval, and the change requests that it creates."""
 
 from __future__ import annotations
 

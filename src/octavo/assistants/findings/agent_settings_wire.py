@@ -26,9 +26,8 @@ class AgentScans(Struct):
 
 
 class AgentFindings(Struct, rename="camel"):
-    """Fixes for findings. ``changeRequests``: whether the agent creates change requests on its own.
-    ``kinds``: the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its
-    change requests in 24 hours."""
+    """Fixes for findings. ``changeRequests``: whether the agent creates change requests automatically. ``kinds``: the
+    kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change requests in 24 hours."""
 
     change_requests: Literal["always", "auto-fixable", "never"]
     kinds: Annotated[list[FixableKind], Meta(max_length=10)] = []

@@ -437,8 +437,8 @@ class _Gathering:
             yield self._found("changed-code", [page_id], evidence, title=title)
 
     def _announced(self) -> Iterator[Found]:
-        """Yield a finding for each page that a changelog says something new about after the page was last edited or
-        verified."""
+        """Yield a finding for each page that a changelog mentions in an entry that is newer than the last edit or
+        verification of the page."""
         by_name: dict[str, list[str]] = {}
         for page_id, checked in self._checks.items():
             if not self._is_history(page_id):

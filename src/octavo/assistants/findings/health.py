@@ -34,8 +34,7 @@ _SHARES: dict[Area, float] = {
 def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
     """Return the health of a site with this number of pages and these open findings.
 
-    The score of a page depends on its worst finding in an area. Each finding without a page counts as a page of
-    its own.
+    The score of a page depends on its worst finding in an area. Each finding without a page counts as a separate page.
     """
     lost: dict[Area, dict[str, float]] = {area: {} for area in AREAS}
     open_: dict[Area, int] = dict.fromkeys(AREAS, 0)

@@ -275,7 +275,7 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
 
 
 def _next_status(row: StoredFinding, found: Found) -> FindingStatus:
-    """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed one stays
+    """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed finding stays
     dismissed. A finding that is ignored on some pages is open as long as it also concerns other pages."""
     if row.ignored:
         return "canceled" if row.ignored.issuperset(found.pages) else "open"

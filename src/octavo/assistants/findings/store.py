@@ -66,11 +66,11 @@ class ScanRow(Struct, frozen=True):
 
 
 class FindingRow(Struct, frozen=True):
-    """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
-    change requests created for it. ``url``: the external link that it is about. ``question_id``: the visitor
-    question that is evidence for it. ``topic_id``: the topic of that question. ``records``: the number of
-    records that are evidence for it. ``ignored``: the number of pages on which it is ignored. ``views``: the number
-    of views of its pages in the 30 days before the scan."""
+    """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of change
+    requests created for it. ``url``: the external link that it concerns. ``question_id``: the visitor question that is
+    evidence for it. ``topic_id``: the topic of that question. ``records``: the number of records that are evidence for
+    it. ``ignored``: the number of pages on which it is ignored. ``views``: the number of views of its pages in the 30
+    days before the scan."""
 
     id: str
     site_id: str

@@ -134,9 +134,9 @@ def list_runs(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.Si
     errors=(400, 403, 404),
 )
 def import_files(call: Call, site: SiteAccess, body: wire.ImportStyleRules) -> wire.ImportedStyleRules:
-    """Import rules in Vale's format into a site's style guide. A rule with the same name as an existing one
-    replaces it. The response has the result for each file, and the keys that have no effect. Requires the
-    editor role in the style guide."""
+    """Import rules in Vale's format into a site's style guide. A rule with the same name as an existing rule replaces
+    it. The response has the result for each file, and the keys that have no effect. Requires the editor role in the
+    style guide."""
     files, skipped = (body.files, []) if body.files is not UNSET else unpack(body.archive)  # type: ignore[arg-type]
     return wire.ImportedStyleRules([*import_rules(call.context, site, files), *skipped])
 

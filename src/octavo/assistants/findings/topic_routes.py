@@ -37,7 +37,7 @@ def update_topic(
     call: Call, site: SiteAccess, site_topic_id: str, body: topic_wire.UpdateSiteTopic
 ) -> topic_wire.SiteTopic:
     """Set whether findings of a topic can become change requests. Octavo stores this setting for agents that use it,
-    but never creates change requests for questions on its own."""
+    but never automatically creates change requests for questions."""
     with call.db.write() as tx:
         topics.set_change_requests(tx, site, site_topic_id, body.usage_settings.change_requests)
         return topic_wire.present_topic(call, site.organization_id, topics.get_topic(tx, site, site_topic_id))

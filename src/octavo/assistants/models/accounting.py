@@ -19,7 +19,7 @@ if a provider doesn't report it."""
 
 
 class Account(Struct, frozen=True):
-    """Organization whose budget pays for calls. ``user_id``: the person making the call; None for a job."""
+    """Organization whose budget is charged for calls. ``user_id``: the person making the call; None for a job."""
 
     context: Context
     organization_id: str

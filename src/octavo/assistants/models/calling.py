@@ -36,8 +36,8 @@ _DATA = re.compile(r"</?\s*data\s*>", re.I)
 
 
 def as_data(text: str) -> str:
-    """Return material for a model, in delimiters that the material can't close to continue as an
-    instruction."""
+    """Return material for a model in delimiters. The material can't contain the closing delimiter, so it can't act as
+    an instruction."""
     return f"<data>\n{_DATA.sub('', text)}\n</data>"
 
 

@@ -147,7 +147,7 @@ def get_record(call: Call, site: SiteAccess, site_context_record_id: str) -> wir
 
 @operation("upsertSiteContextRecords", "PUT", _RECORDS, needs=Can.EDIT, status=204, errors=(400, 409))
 def put_records(call: Call, site: SiteAccess, body: wire.ContextRecords) -> None:
-    """Store up to 500 records, such as tickets or documents in Markdown. A record with the same ID as an
-    existing one replaces it. The records belong to the connection `builtin:api`, or to the connection of the
-    integration that sends them. The connection is created if it doesn't exist."""
+    """Store up to 500 records, such as tickets or documents in Markdown. A record with the same ID as an existing
+    record replaces it. The records belong to the connection `builtin:api`, or to the connection of the integration that
+    sends them. The connection is created if it doesn't exist."""
     receive_records(call.context, site, read_records(body))

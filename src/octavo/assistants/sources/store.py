@@ -202,7 +202,7 @@ def encode_usage(usage: SourceUsage) -> str:
 
 
 def is_current(tx: Transaction, connection_id: str, run: str) -> bool:
-    """Return whether a sync is still the current one of an existing connection, and lock the connection."""
+    """Return whether a sync is still the current sync of an existing connection, and lock the connection."""
     return (
         tx.one(
             f"SELECT 1 FROM context_connections WHERE id = :id AND run = :run{tx.for_update}",
@@ -304,8 +304,8 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
 def put_records(
     tx: Transaction, connection: ConnectionRow, records: Iterable[SourceRecord], run: str | None
 ) -> int:
-    """Insert and update records by their ID at the source, and return the number of changed records. If two have the
-    same ID, the later one is used. Raises Conflict if the site's limit is exceeded."""
+    """Insert and update records by their ID at the source, and return the number of changed records. If two records
+    have the same ID, the later record is used. Raises Conflict if the site's limit is exceeded."""
     wanted = {record.id: record for record in records}
     known: dict[str, str] = dict(
         tx.all(

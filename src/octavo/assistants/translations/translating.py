@@ -1,7 +1,7 @@
 """Translate segments using the memory, the glossary, or a model. All other segments stay in the source language.
 
 A model gets segments with tags and must return translations with the same tags. If the answer for a segment is invalid,
-the segment is sent again on its own. If that fails, too, the text stays in the source language and is reported."""
+the segment is sent again separately. If that fails, too, the text stays in the source language and is reported."""
 
 from __future__ import annotations
 

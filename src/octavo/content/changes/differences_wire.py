@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """Query parameters for changes. ``since``: the revision of the change request to compare with, such as
-    the last reviewed one; changes merged from main since then are included. ``only``: the ID of the page or
-    item whose changes to return. ``page``: `next.page` of the previous response."""
+    """Query parameters for changes. ``since``: the revision of the change request to compare with, such as the last
+    reviewed revision; changes merged from main since then are included. ``only``: the ID of the page or item whose
+    changes to return. ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None

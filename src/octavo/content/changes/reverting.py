@@ -102,7 +102,7 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """Write a revision of main with the content of an earlier one, and return the ID of the new revision. Raises
+    """Write a revision of main with the content of an earlier revision, and return the ID of the new revision. Raises
     Forbidden if the space is locked, and Conflict if main already has that content."""
     require_live(space)
 

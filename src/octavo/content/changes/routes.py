@@ -182,8 +182,8 @@ def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeReques
     minimal=True,
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
-    """Update the subject, description, links, or status of a change request. An archived one can only be
-    reopened; a merged one can't be changed."""
+    """Update the subject, description, links, or status of a change request. An archived change request can only be
+    reopened, and a merged change request can't be changed."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}

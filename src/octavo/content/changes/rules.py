@@ -121,8 +121,8 @@ def hidden_from(tx: Transaction, space: SpaceAccess, change: ChangeRow) -> froze
 
 
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the IDs of the people named in unmet review rules of the space. Depending on the rule, all of them or any
-    one of them must review."""
+    """Return the IDs of the people named in unmet review rules of the space. Depending on the rule, all of these people
+    or any one of them must review."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )

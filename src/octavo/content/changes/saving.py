@@ -172,8 +172,8 @@ def create_conflicted(
 
 
 def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
-    """Set the subject, description, or status. An archived change request can only be reopened; a merged
-    one can't be changed. Raises Conflict if the change isn't allowed."""
+    """Set the subject, description, or status. An archived change request can only be reopened, and a merged change
+    request can't be changed. Raises Conflict if the change isn't allowed."""
     row = store.lock_change(tx, change.change_id)
     if row.status == "merged" or "status" not in fields:
         require_editable(row)

@@ -60,9 +60,9 @@ def settle_suggestion(
     comment_id: str,
     status: SuggestionStatus,
 ) -> None:
-    """Accept, decline, or reopen a suggestion. Reopening an accepted one reverts its edit. If the suggestion already
-    has this status, nothing changes. Raises NotFound if there is no suggestion, and Conflict if the status can't be
-    set."""
+    """Accept, decline, or reopen a suggestion. Reopening an accepted suggestion reverts its edit. If the suggestion
+    already has this status, nothing changes. Raises NotFound if there is no suggestion, and Conflict if the status
+    can't be set."""
     assert discussion.change_id is not None
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)

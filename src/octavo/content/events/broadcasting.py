@@ -175,7 +175,7 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
 
 
 def _place(event: Event, change_id: str | None) -> PagePlace | None:
-    """Return the page that an event is about, if it is about one."""
+    """Return the page that an event concerns, if any."""
     page_id: str | None = event.payload.get("page")
     return PagePlace(event.space_id or "", change_id, page_id) if page_id else None
 

@@ -180,7 +180,7 @@ class _Turn:
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
-        """Start an epoch for a page at the first writer's revision, which can be older than the current one."""
+        """Start an epoch for a page at the first writer's revision, which can be older than the current revision."""
         tx, state = self.tx, branch.state
         if epoch != new_epoch(branch.revision):
             try:

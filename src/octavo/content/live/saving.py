@@ -271,7 +271,7 @@ def _command(page_id: str, differences: BlockDifferences) -> UpdateBlocks:
 
 
 def _block_of(error: OctavoError, differences: BlockDifferences) -> str | None:
-    """Return the key of the block that an error is about."""
+    """Return the key of the block that caused an error."""
     match = _ENTRY.match(error.message)
     if match is None:
         return None

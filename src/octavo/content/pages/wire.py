@@ -514,7 +514,7 @@ class BrokenStats(Struct, rename="camel"):
 
 
 class ReferenceStats(Struct):
-    """Number of references. Each location counts as one."""
+    """Number of references. Each location counts as one reference."""
 
     total: int
     broken: BrokenStats

@@ -18,7 +18,7 @@ from .restrictions import published, seen_by, shown_state
 from .states import State, main_state, revision_state
 
 OLD_REVISIONS = HOUR
-"""Time in milliseconds for which site visitors can still read a revision after a newer one replaces it."""
+"""Time in milliseconds for which site visitors can still read a revision after a newer revision replaces it."""
 
 
 class ReadState(InSpace, frozen=True):

@@ -180,8 +180,8 @@ pages."""
 def list_revised_pages(
     tx: Transaction, revisions: Sequence[RevisionRow], hidden: frozenset[str]
 ) -> dict[str, RevisedPages]:
-    """Return the pages, except hidden ones, that were changed by each of these revisions of one branch and
-    the consecutive saves before it, by revision ID. Revisions that didn't change any pages are left out."""
+    """Return the pages, except hidden pages, that were changed by each of these revisions of one branch and the
+    consecutive saves before it, by revision ID. Revisions that didn't change any pages are left out."""
     if not revisions:
         return {}
     rows = tx.all(

@@ -130,7 +130,7 @@ def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None
 
 
 def switch_version(tx: Transaction, space_id: str, owners: str, version: int) -> None:
-    """Make this version the current one for these owners (``json_list``)."""
+    """Make this version the current version for these owners (``json_list``)."""
     # Without WHERE, SQLite would parse ON CONFLICT as the ON of a join.
     tx.run(
         f"""INSERT INTO derived_versions (space_id, owner_id, version)

@@ -1,4 +1,4 @@
-"""What changelogs say about names that pages use, and about pages that they link to."""
+"""Changelog entries about names that pages use, and about pages that the entries link to."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str,
 
 
 def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
-    """Return the new kept keys after nodes with these names were added, removed, or moved."""
+    """Return the updated map of kept keys after nodes with these names were added, removed, or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
 

@@ -643,7 +643,7 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
 
 
 def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text] | None:
-    """Return the method and path of the operation that a line is about, and the words before them. The line must start
+    """Return the method and path of the operation that a line describes, and the words before them. The line must start
     with a bold name and end with the method and path. Return None for any other line."""
     leaves = [leaf for node in words if isinstance(node, Text) for leaf in node.leaves]
     if len(leaves) < 3 or not all(isinstance(node, Text) for node in words):

@@ -239,8 +239,7 @@ class ApiRenderer(Renderer):
         )
 
     def openapi_examples(self, block: Block) -> Pieces:
-        """Render several examples of the same value, one after another. A script then shows only the
-        selected one."""
+        """Render several examples of the same value, one after another. A script then shows only the selected one."""
         names = json.dumps(self._texts(block.data.get("names")))
         return element("div", block.nodes, class_="openapi-examples", data_names=names)
 

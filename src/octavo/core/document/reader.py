@@ -68,7 +68,7 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes that a node counts as when a client sends it back. For text, leaves and their marks
+    """Return the number of nodes that a node represents when a client sends it back. For text, leaves and their marks
     also count."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 

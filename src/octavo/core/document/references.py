@@ -47,8 +47,8 @@ def references(document: Document) -> list[Reference]:
 
 
 def rewrite(document: Document, change: Change) -> Document:
-    """Replace, in place, each reference for which ``change`` returns a different one. Top-level blocks with a replaced
-    reference lose their source, so only these blocks are rewritten."""
+    """Replace, in place, each reference for which ``change`` returns a different reference. Top-level blocks with a
+    replaced reference lose their source, so only these blocks are rewritten."""
     _visit(document, change)
     return document
 

@@ -177,8 +177,8 @@ def _canonical(block: Block, notes: Notes, previous: Block | None, before: str) 
 
 
 def _read_as_two(before: str, gap: str, after: str) -> bool:
-    """Return whether two blocks with this text between them are parsed as the same two blocks. Blank lines
-    at the end of the second one are ignored."""
+    """Return whether two blocks with this text between them are parsed as the same two blocks. Blank lines at the end
+    of the second block are ignored."""
     found = [block.source or "" for block in read("\n" + before + gap + after).nodes]
     return len(found) == 2 and found[0] == before and found[1].rstrip() == after.rstrip()
 

@@ -314,7 +314,7 @@ class _Pages:
         return {"kind": "url", "url": self._model_at(name)}
 
     def _nav(self, current: str | None, operation: DescribedOperation | None = None) -> tuple[NavItem, ...]:
-        """Return the areas, with the operations in the current one."""
+        """Return the areas, with the operations in the current area."""
 
         def item(name: str) -> NavItem:
             here = name == current

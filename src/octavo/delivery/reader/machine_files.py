@@ -1,4 +1,4 @@
-"""Files that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata under
+"""Files that explain to agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata under
 ``.well-known``.
 
 All are generated without a model, from the content that the requesting visitor can see.
@@ -211,7 +211,7 @@ def _skill_name(visit: SiteVisit) -> str:
 
 
 def skill_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
-    """Return a skill that tells agents how to use the documentation."""
+    """Return a skill that explains to agents how to use the documentation."""
     chapters = list_chapters(tx, visit)
     title, start = _in_line(visit.site.title), visit.published
     about = f"Answer questions about {visit.site.title} from its published documentation."

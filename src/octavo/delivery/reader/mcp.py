@@ -64,7 +64,7 @@ _OPERATIONS = 200
 _HEADERS = 8000
 """Maximum number of characters in an API response's headers."""
 _SECTIONS = 100
-"""Maximum number of sections to list if the requested one doesn't exist."""
+"""Maximum number of sections to list if the requested section doesn't exist."""
 
 
 class Search(Struct, forbid_unknown_fields=True):

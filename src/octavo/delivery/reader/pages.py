@@ -73,10 +73,10 @@ from .views import (
 )
 
 _WHOLE_TREE = 400
-"""Maximum number of pages for a complete side navigation. If there are more pages, closed branches are
-omitted, and long lists show only the pages around the current one."""
+"""Maximum number of pages for a complete side navigation. If there are more pages, closed branches are omitted, and
+long lists show only the pages around the current page."""
 _AROUND = 100
-"""Number of pages to show before and after the current one in a long list."""
+"""Number of pages to show before and after the current page in a long list."""
 _OF_GROUP = 20
 """Maximum number of pages to show in a group that isn't open."""
 _VARIANTS = 4

@@ -211,7 +211,7 @@ def _content(
 
 
 def _is_complete(space: SpaceVisit) -> bool:
-    """Return whether every path under the requested one belongs to this space, and not to another section or
+    """Return whether every path under the requested path belongs to this space, and not to another section or
     variant."""
     if space.rest:
         return True

@@ -53,8 +53,8 @@ _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """Raised if an output can't be rendered. The message tells the script's author where the problem is and
-    why."""
+    """Raised if an output can't be rendered. The message explains the problem and its location to the script's
+    author."""
 
 
 def read_output(data: bytes) -> JsonObject:

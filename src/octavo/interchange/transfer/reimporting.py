@@ -113,7 +113,7 @@ def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> No
 
 
 class NotedChange(Struct, frozen=True):
-    """Local change request into which a remote one was imported. ``is_whole``: whether the import was
+    """Local change request into which a remote change request was imported. ``is_whole``: whether the import was
     completed."""
 
     change_id: str | None
@@ -131,7 +131,7 @@ def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Record the local change request into which a remote one is imported. Return the ID of the run that
+    """Record the local change request into which a remote change request is imported. Return the ID of the run that
     records this, which stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 

@@ -89,7 +89,7 @@ Source = WebsiteSource | FileSource | ApiSource
 
 
 class ImportTarget(Struct, rename="camel"):
-    """Target of an import. Without ``changeRequest``, the pages go into the main version. ``page``: the
+    """Target of an import. Without ``changeRequest``, the pages are imported into the main version. ``page``: the
     parent of the imported pages."""
 
     space: str

@@ -12,12 +12,12 @@ rows of that generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
 ``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same message.
-If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the read
-continues. If they are different, there are two cases. If the read has used no cached rows yet, all its rows will come
-from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
-immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead, unless it runs
-on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after it has written,
-so nothing is written twice.
+If both snapshots are equal, exactly the same transactions have committed (an aborted transaction never will), and the
+read continues. If they are different, there are two cases. If the read has used no cached rows yet, all its rows will
+come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a
+transaction immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead,
+unless it runs on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after
+it has written, so nothing is written twice.
 
 *It sees this process's commits.* Each commit starts a new generation before its caller learns that it succeeded, and a
 read that starts afterward doesn't use older rows.
@@ -595,8 +595,8 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _treat_as_foreign(self) -> None:
-        """Treat this transaction like one of another process, because it is unknown whether it has committed or will
-        commit."""
+        """Treat this transaction like a transaction of another process, because it is unknown whether it has committed
+        or will commit."""
         self._name = token_hex(8)
         self._changed()
 

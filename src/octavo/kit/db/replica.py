@@ -16,9 +16,9 @@ ended, and no others, so rows cached from one server are valid for the other. Th
 the highest known number. The snapshot is checked when the transaction starts; the progress of a replica is never
 remembered.
 
-Numbers belong to one history. After a failover, the new server and a replica of the old one may have
-assigned the same numbers to different transactions. Therefore, both report their cluster, their timeline,
-and their database, which must match.
+Numbers belong to one history. After a failover, the new server and a replica of the old server may have assigned the
+same numbers to different transactions. Therefore, both report their cluster, their timeline, and their database, which
+must match.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@ been committed since a given moment.
 
 This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
 read needs it, and pages are moved from it to the database only up to the point that every read has reached. Therefore,
-a process that always has a read open, and opens the next read before the previous one ends, doesn't miss any commits: a
-log is restarted at most once between two checks, and only after it has been read completely. The first half of its salt
-counts the restarts.
+a process that always has a read open, and opens the next read before the previous read ends, doesn't miss any commits:
+a log is restarted at most once between two checks, and only after it has been read completely. The first half of its
+salt counts the restarts.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class SqliteLog:
         return connection
 
     def open_next_read(self) -> LogEnd:
-        """Open a read in addition to the current one, and return the current end of the log. Call ``end_previous_read``
-        after reading the log up to that point."""
+        """Open a read in addition to the current read, and return the current end of the log. Call
+        ``end_previous_read`` after reading the log up to that point."""
         self._begin(self._next)
         return self._end()[0]
 

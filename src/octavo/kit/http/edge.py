@@ -816,7 +816,7 @@ _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
 
 
 def read_tags(header: str) -> list[tuple[bool, str]]:
-    """Return the entity tags in a header, each with whether it is weak. Tags after the first invalid one are ignored.
+    """Return the entity tags in a header, each with whether it is weak. Tags after the first invalid tag are ignored.
 
     >>> read_tags('W/"a", "b,c"')
     [(True, 'a'), (False, 'b,c')]

@@ -57,7 +57,7 @@ Level = Literal["debug", "info", "warn", "error"]
 
 
 class Log(Struct, frozen=True):
-    """Log line. ``at``: the time since the event started, in milliseconds by the monotonic clock."""
+    """Log line. ``at``: the time in milliseconds since the event started, measured with the monotonic clock."""
 
     level: Level
     message: str

@@ -137,7 +137,7 @@ def _from_base64(text: str) -> bytes:
 
 
 def make_key(file: Path) -> bytes:
-    """Create a key in a private file. If another process has already created one, return the existing key."""
+    """Create a key in a private file. If another process has already created a key, return that key."""
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:

@@ -380,7 +380,7 @@ class Hub:
     def _missed(
         self, tx: Transaction, after: OutboxPosition | None
     ) -> list[tuple[Event, OutboxPosition]] | None:
-        """Return the events from a position to the current one; None if they are no longer available."""
+        """Return the events from a position to the current position; None if they are no longer available."""
         if after is None:
             return []
         first = self._latest[0][0].id if self._latest else self._position.last + 1

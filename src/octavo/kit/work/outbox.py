@@ -1,5 +1,5 @@
-"""Events: rows that are written in the transaction of the change that they are about. Consumers read them, each with
-its own cursor.
+"""Events: rows that describe a change and are written in the same transaction. Consumers read them, each with its own
+cursor.
 
 A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once for each
 event, in the order of their IDs. An event whose handler fails doesn't block other events: it becomes a job that is
@@ -111,8 +111,7 @@ def emit(
 
 
 def consumer(name: str) -> Callable[[Handler], Handler]:
-    """Register ``handler(tx, event)``, which workers call with every event, starting with the oldest stored
-    one.
+    """Register ``handler(tx, event)``, which workers call with every event, starting with the oldest stored event.
 
     The handler must be brief, and use only the database. Slow work, and work outside the process, must be enqueued as a
     job.

@@ -518,8 +518,8 @@ class _ApiImport:
 
 
 class _Edits:
-    """Page edits in a remote change request, in the form of edits in a local one. ``pairs``: the local pages by their
-    remote IDs."""
+    """Page edits in a remote change request, in the form of edits in a local change request. ``pairs``: the local pages
+    by their remote IDs."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs

@@ -46,7 +46,7 @@ def begin(
     starts_at: int | None,
     ends_at: int | None,
 ) -> ServerNotice:
-    """Start or schedule maintenance or an announcement, which replaces the current one of the same kind.
+    """Start or schedule maintenance or an announcement, replacing the current maintenance or announcement.
 
     ``starts_at``: None for now. Times are in milliseconds. Raises BadRequest if the times contradict each
     other, or if an announcement has no text.

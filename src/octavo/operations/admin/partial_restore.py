@@ -2,7 +2,7 @@
 
 The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
 applies. From that database, the part is exported and then imported. An organization keeps its IDs. A space or site is
-restored as a new object next to the existing one.
+restored as a new object next to the existing object.
 """
 
 from __future__ import annotations

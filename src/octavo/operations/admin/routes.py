@@ -165,8 +165,8 @@ def start_backup(call: Call, operator: OperatorAccess) -> RunningBackup:
     in_maintenance=True,
 )
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Send a test email to the caller immediately. The response says whether the mail server accepted it, or contains
-    the error that the mail server returned."""
+    """Send a test email to the caller immediately. The response specifies whether the mail server accepted the email,
+    or contains the error that the mail server returned."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
@@ -272,11 +272,11 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
     errors=(404, 409),
 )
 def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
-    """Merge an account into another account of the same person, and delete it. The remaining account gets
-    the memberships, teams, permissions, and content of the deleted one. If both are members of an
-    organization, the higher role applies. The password, sessions, tokens, agents, and notifications of the
-    deleted account are deleted with it. Returns 409 if one of them is the account of a server administrator
-    or managed by an organization, or if the remaining account is deactivated."""
+    """Merge an account into another account of the same person, and delete it. The remaining account gets the
+    memberships, teams, permissions, and content of the deleted account. If both are members of an organization, the
+    higher role applies. The password, sessions, tokens, agents, and notifications of the deleted account are deleted
+    with it. Returns 409 if one of them is the account of a server administrator or managed by an organization, or if
+    the remaining account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         merge_accounts(tx, call.context, operator.actor, user_id, body.into)

@@ -1,9 +1,9 @@
 """Effects of a directory's changes: users are members, and groups are teams.
 
 A directory never makes existing accounts members. Instead, the owners of these accounts are invited, and until they
-accept, the directory gets back only the data that it sent. An existing account keeps its name and email address,
-because the directory of one organization must not rename a person who may also belong to another organization. Ending a
-membership ends its sessions and tokens."""
+accept, the responses to the directory contain only the data that it sent. An existing account keeps its name and email
+address, because the directory of one organization must not rename a person who may also belong to another organization.
+Ending a membership ends its sessions and tokens."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _save_recovery_hashes(tx: Transaction, user_id: str, hashes: list[str]) -> N
 
 
 def _matching_step(factor: Factor, code: str) -> int | None:
-    """Return the time step that the code matches, if it is later than the last accepted one."""
+    """Return the time step that the code matches, if it is later than the last accepted time step."""
     import pyotp
 
     totp = pyotp.TOTP(factor.secret)

@@ -36,7 +36,7 @@ def _with_slot(work: str, *arguments: str) -> str | bool:
 @cache
 def _dummy_hash() -> str:
     """Return a hash that doesn't match any password. Verifying a password against it takes as long as against a real
-    one."""
+    hash."""
     return _HASHER.hash("no password has this text \0")
 
 

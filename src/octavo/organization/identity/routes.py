@@ -101,9 +101,9 @@ def _audit_own_account(
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
-    If two-factor authentication is on and no code was sent, the response says so and contains a challenge. Returns 401
-    if the email address or the password is wrong, without distinguishing the two; 429 after too many attempts; and 503
-    if the directory that checks passwords can't be reached.
+    If two-factor authentication is on and no code was sent, the response indicates this and contains a challenge.
+    Returns 401 if the email address or the password is wrong, without distinguishing the two; 429 after too many
+    attempts; and 503 if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -306,7 +306,7 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
     "endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, in_maintenance=True
 )
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
-    """End all of the caller's sessions except the current one."""
+    """End all of the caller's sessions except the current session."""
     with call.db.write() as tx:
         if ended := sessions.end_others(tx, caller.user_id, call.actor.token_id):
             _audit_own_account(tx, call, "session.ended", before={"sessions": ended})

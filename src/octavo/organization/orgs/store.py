@@ -115,7 +115,7 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
 HOSTNAME_RESERVED = 365 * DAY
 """Milliseconds for which no other organization can use a released hostname."""
 _MAX_FORMER_HOSTNAMES = 10
-"""Maximum number of former hostnames per organization. Older ones are released."""
+"""Maximum number of former hostnames per organization. Older hostnames are released."""
 
 
 def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgRow | None:

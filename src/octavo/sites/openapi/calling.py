@@ -19,7 +19,7 @@ from .styles import Style, serialize
 from .trying import FilledForm, Form, FormField, Place, make_form
 
 _NAMED = 10
-"""Maximum number of servers or media types to list if an unknown one is requested."""
+"""Maximum number of servers or media types to list if an unknown server or media type is requested."""
 
 ByName = dict[str, Any]
 

@@ -72,6 +72,6 @@ def catalogue() -> dict[str, ReferenceWords]:
 
 
 def locale_of(tx: Transaction, space_id: str) -> str:
-    """Return the catalog language of a space, or English if the space has no language or an unknown one."""
+    """Return the catalog language of a space, or English if the space has no language or an unknown language."""
     space = get_titles(tx, [space_id]).get(space_id)
     return (find_locale(space.language, catalogue()) if space is not None else None) or DEFAULT

@@ -1,4 +1,4 @@
-"""What connectors for the APIs of services have in common."""
+"""Common base of connectors for the APIs of services."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class _Answer(Struct, frozen=True):
 
 
 class BrowserRedirect(Struct, frozen=True):
-    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current one."""
+    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current value."""
 
     url: str
     binding: str | None

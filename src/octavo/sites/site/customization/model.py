@@ -632,7 +632,7 @@ class PageActions(SettingsGroup, rename="camel"):
 
 class PutPageActions(Struct, rename="camel"):
     """Page actions in a request. The request can set the switches, the list, or both if they agree. A value that only
-    repeats the current one is ignored in favor of the other value."""
+    repeats the current value is ignored in favor of the other value."""
 
     external_ai: bool | UnsetType = field(name="externalAI", default=UNSET)
     markdown: bool | UnsetType = UNSET

@@ -62,8 +62,8 @@ def lock(tx: Transaction, site_id: str) -> None:
 
 
 def load_seen_structure(tx: Transaction, site: SiteAccess, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site, with the parts that the caller can't see concealed. ``trashed``: whether
-    to include spaces in the trash."""
+    """Load the structure of a site. Parts that the caller can't see are concealed. ``trashed``: whether to include
+    spaces in the trash."""
     structure = store.load_structure(tx, site.site_id, trashed=trashed)
     ids = {shown.space_id for shown in structure.site_spaces.values()}
     seen = list_spaces_by_id(tx, site.organization, list(ids)).keys()

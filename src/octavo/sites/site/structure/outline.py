@@ -41,9 +41,9 @@ class VisibilityObstacle(NamedTuple):
 class Outline:
     """Structure of a site for one visitor. Only this class determines which parts readers see.
 
-    ``preview``: whether to include spaces without pages, which members still have to fill. ``drafts``: whether to
-    include drafts. ``drafted``: a change request to show instead of the content of its space. If no space of a site has
-    a page, all spaces are included.
+    ``preview``: whether to include spaces that don't have pages yet. ``drafts``: whether to include drafts.
+    ``drafted``: a change request to show instead of the content of its space. If no space of a site has a page, all
+    spaces are included.
     """
 
     def __init__(
