@@ -91,3 +91,24 @@ def test_other_files_are_refused(world: World) -> None:
     large = world.call("editor", "PUT", OWN, json={"image": "A" * avatars.MAX_AVATAR * 2})
     assert large.status_code == 413, large.text
     assert "photoURL" not in world.get("editor", "/user")
+
+
+def test_the_picture_of_a_team_is_shown_until_it_is_removed(world: World) -> None:
+    org = f"/orgs/{world.home['organizationId']}"
+    team = world.call("admin", "PUT", f"{org}/teams", json={"title": "Writers"}).json()["id"]
+    place = f"{org}/teams/{team}/picture"
+    image = {"image": base64.b64encode(photo("PNG")).decode()}
+    assert world.call("editor", "PUT", place, json=image).status_code == 403
+    svg = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()
+    assert world.call("admin", "PUT", place, json={"image": svg}).status_code == 400
+    url = world.call("admin", "PUT", place, json=image).json()["picture"]
+    assert world.get("admin", f"{org}/teams/{team}")["picture"] == url
+    visitor = Visitor(world.context)
+    assert visitor.get(urlsplit(url).path).headers["content-type"] == "image/png"
+    assert world.call("admin", "DELETE", place).is_success
+    assert "picture" not in world.get("admin", f"{org}/teams/{team}")
+    assert visitor.get(urlsplit(url).path).status_code == 404
+    # A deleted team takes its picture with it.
+    url = world.call("admin", "PUT", place, json=image).json()["picture"]
+    world.call("admin", "DELETE", f"{org}/teams/{team}")
+    assert visitor.get(urlsplit(url).path).status_code == 404

@@ -79,6 +79,8 @@ SAMPLES = {
     "renewMfaRecoveryCodes": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
     "endMfa": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
     "setOwnAvatar": Sample(body={"image": _PHOTO}),
+    "setTeamPicture": Sample(body={"image": _PHOTO}),
+    "removeTeamPicture": Sample(),
     "removeOwnAvatar": Sample(),
     "listPasskeys": Sample(),
     "startPasskey": Sample(),

@@ -30,6 +30,8 @@ export const updateMembersInOrganizationTeam = operation.PUT("/orgs/{organizatio
 export const deleteMemberFromOrganizationTeamById = operation.DELETE(
   "/orgs/{organizationId}/teams/{teamId}/members/{userId}",
 );
+export const setTeamPicture = operation.PUT("/orgs/{organizationId}/teams/{teamId}/picture");
+export const removeTeamPicture = operation.DELETE("/orgs/{organizationId}/teams/{teamId}/picture");
 export const addMemberToOrganizationTeamById = operation.PUT(
   "/orgs/{organizationId}/teams/{teamId}/members/{userId}",
 );

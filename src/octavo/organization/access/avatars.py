@@ -1,4 +1,4 @@
-"""Photos that people upload for their accounts.
+"""Photos that people upload for their accounts and teams.
 
 A photo is redrawn as a small PNG in a separate process, so no metadata or other data from the uploaded file is kept.
 Everyone with the URL of a photo can load it, because sites show it to visitors."""
@@ -54,7 +54,7 @@ def set_avatar(tx: Transaction, sites_url: str, user_id: str, image: bytes) -> N
         id=id,
         image=image,
     )
-    set_photo_url(tx, user_id, f"{_base(sites_url)}{id}")
+    set_photo_url(tx, user_id, avatar_url(sites_url, id))
 
 
 def delete_avatar(tx: Transaction, user_id: str) -> bool:
@@ -65,8 +65,23 @@ def delete_avatar(tx: Transaction, user_id: str) -> bool:
     return deleted
 
 
+def set_team_avatar(tx: Transaction, team_id: str, image: bytes) -> None:
+    """Set a team's picture, which gets a new URL."""
+    delete_team_avatar(tx, team_id)
+    tx.insert("team_avatars", team_id=team_id, id=ids.new_id(), image=image)
+
+
+def delete_team_avatar(tx: Transaction, team_id: str) -> bool:
+    """Delete a team's picture. Return False if there is none."""
+    return bool(tx.run("DELETE FROM team_avatars WHERE team_id = :team", team=team_id))
+
+
 def find_avatar(tx: Transaction, avatar_id: str) -> bytes | None:
-    row = tx.one("SELECT image FROM avatars WHERE id = :id", id=avatar_id)
+    row = tx.one(
+        """SELECT image FROM avatars WHERE id = :id
+           UNION ALL SELECT image FROM team_avatars WHERE id = :id""",
+        id=avatar_id,
+    )
     return None if row is None else bytes(row[0])
 
 
@@ -78,7 +93,12 @@ def update_photo_urls(tx: Transaction, sites_url: str) -> None:
         base=_base(sites_url),
     )
     for user_id, id in rows:
-        set_photo_url(tx, user_id, f"{_base(sites_url)}{id}")
+        set_photo_url(tx, user_id, avatar_url(sites_url, id))
+
+
+def avatar_url(sites_url: str, avatar_id: str) -> str:
+    """Return the public URL of a photo."""
+    return f"{_base(sites_url)}{avatar_id}"
 
 
 def _base(sites_url: str) -> str:

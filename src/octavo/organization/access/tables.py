@@ -24,6 +24,7 @@ declare(
         values={"role": ORDER},
     ),
     Table(name="teams", of_organization="organization_id = :org"),
+    Table(name="team_avatars", stays="stay on this server, like photos of people"),
     Table(
         name="team_members",
         of_organization="team_id IN (SELECT id FROM teams WHERE organization_id = :org)",

@@ -25,7 +25,7 @@ def on_team_removed(hook: Removed) -> Removed:
 
 
 class TeamRow(Struct, frozen=True):
-    """Team of an organization. ``spaces``: the number of spaces granted to it."""
+    """Team of an organization. ``spaces``: the number of spaces granted to it. ``avatar_id``: its picture."""
 
     id: str
     organization_id: str
@@ -33,12 +33,14 @@ class TeamRow(Struct, frozen=True):
     created_at: int
     members: int
     spaces: int
+    avatar_id: str | None
 
 
 TEAM = """t.id, t.organization_id, t.title, t.created_at,
   (SELECT count(*) FROM team_members x WHERE x.team_id = t.id),
   (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
-   WHERE g.subject_type = 'team' AND g.subject_id = t.id AND g.object_type = 'space')"""
+   WHERE g.subject_type = 'team' AND g.subject_id = t.id AND g.object_type = 'space'),
+  (SELECT a.id FROM team_avatars a WHERE a.team_id = t.id)"""
 """Columns of a TeamRow, from ``teams t``."""
 
 

@@ -18,6 +18,7 @@ from octavo.kit.urls import HttpUrl
 from .accounts import DELETED, UserRow, list_users_by_id
 from .auditing import AuditFilter, AuditRow, label_action
 from .auditing import Source as AuditSource
+from .avatars import avatar_url
 from .roles import Role
 from .teams import TeamRow
 
@@ -93,9 +94,10 @@ class Team(Struct, rename="camel", kw_only=True):
     created_at: str
     permissions: dict[str, bool]
     object: Literal["team"] = "team"
+    picture: str | UnsetType = UNSET
 
 
-def present_team(team: TeamRow, *, admin: bool) -> Team:
+def present_team(to: Recipient, team: TeamRow, *, admin: bool) -> Team:
     """Return a team. ``admin``: whether the caller manages the team."""
     return Team(
         id=team.id,
@@ -104,6 +106,7 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
         spaces=team.spaces,
         created_at=iso(team.created_at),
         permissions={"admin": admin, "view": True},
+        picture=avatar_url(to.context.settings.sites_url, team.avatar_id) if team.avatar_id else UNSET,
     )
 
 

@@ -75,7 +75,9 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
     everything = target.member_role == "admin"
     return present_slice(
         found,
-        lambda item: TeamPermission(item[1], present_team(item[0], admin=everything or item[0].id in owned)),
+        lambda item: TeamPermission(
+            item[1], present_team(call, item[0], admin=everything or item[0].id in owned)
+        ),
     )
 
 

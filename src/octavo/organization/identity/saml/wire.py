@@ -112,7 +112,7 @@ def present_provider(to: Recipient, row: ProviderRow, team: TeamRow | None) -> P
         service=service(to.context, row.id),
         urls=ProviderUrls(to.url(f"/orgs/{row.organization_id}/saml/{row.id}")),
         # Only administrators can see a provider, and they manage the teams.
-        default_team=present_team(team, admin=True) if team else UNSET,
+        default_team=present_team(to, team, admin=True) if team else UNSET,
     )
 
 

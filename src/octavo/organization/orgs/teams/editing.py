@@ -8,6 +8,7 @@ from octavo.errors import Forbidden, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.avatars import delete_team_avatar, set_team_avatar
 from octavo.organization.access.teams import (
     TeamRole,
     TeamRow,
@@ -49,6 +50,32 @@ def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> Te
     after = get_team(tx, org, team_id)
     was, is_now = {"title": before.title}, {"title": after.title}
     audit(tx, org.actor, "team.updated", org.organization_id, ("team", team_id), before=was, after=is_now)
+    return after
+
+
+def set_picture(tx: Transaction, org: OrgAccess, team_id: str, image: bytes) -> TeamRow:
+    """Set the picture of a team. Raises Forbidden unless the caller manages it."""
+    _require_manager(tx, org, team_id)
+    before = get_team(tx, org, team_id)
+    set_team_avatar(tx, team_id, image)
+    return _audit_picture(tx, org, before)
+
+
+def remove_picture(tx: Transaction, org: OrgAccess, team_id: str) -> bool:
+    """Remove the picture of a team. Return False if it has none. Raises Forbidden unless the caller manages
+    it."""
+    _require_manager(tx, org, team_id)
+    before = get_team(tx, org, team_id)
+    if not delete_team_avatar(tx, team_id):
+        return False
+    _audit_picture(tx, org, before)
+    return True
+
+
+def _audit_picture(tx: Transaction, org: OrgAccess, before: TeamRow) -> TeamRow:
+    after = get_team(tx, org, before.id)
+    was, is_now = {"picture": before.avatar_id}, {"picture": after.avatar_id}
+    audit(tx, org.actor, "team.updated", org.organization_id, ("team", before.id), before=was, after=is_now)
     return after
 
 

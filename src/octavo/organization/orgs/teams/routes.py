@@ -7,10 +7,11 @@ from msgspec import UNSET
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.avatars import MAX_AVATAR, read_avatar
 from octavo.organization.access.permitting import can_write
 from octavo.organization.access.rights.store import list_owned_team_ids
 from octavo.organization.access.roles import Can
-from octavo.organization.access.wire import Team, present_team
+from octavo.organization.access.wire import SetAvatar, Team, present_team
 
 from ..members.store import get_member, list_members_by_id
 from ..members.wire import present_member
@@ -45,7 +46,7 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
         own = list_owned_team_ids(tx, org.organization_id, org.user_id)
     may = can_write(org.actor, "orgs")
     return present_slice(
-        found, lambda team: present_team(team, admin=may and (org.role == "admin" or team.id in own))
+        found, lambda team: present_team(call, team, admin=may and (org.role == "admin" or team.id in own))
     )
 
 
@@ -53,7 +54,7 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
 def create_team(call: Call, org: OrgAccess, body: CreateTeam) -> Team:
     """Create a team with these members of the organization."""
     with call.db.write() as tx:
-        return present_team(editing.create_team(tx, org, body.title.strip(), body.members), admin=True)
+        return present_team(call, editing.create_team(tx, org, body.title.strip(), body.members), admin=True)
 
 
 @operation("getTeamInOrganizationById", "GET", _TEAM, needs=Can.LIST_TEAMS)
@@ -62,14 +63,14 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
     with call.db.read() as tx:
         team = editing.get_team(tx, org, team_id)
         manages = org.role == "admin" or store.is_team_owner(tx, team_id, org.user_id)
-        return present_team(team, admin=manages and can_write(org.actor, "orgs"))
+        return present_team(call, team, admin=manages and can_write(org.actor, "orgs"))
 
 
 @operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS)
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
     """Rename a team. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
-        return present_team(editing.rename_team(tx, org, team_id, body.title.strip()), admin=True)
+        return present_team(call, editing.rename_team(tx, org, team_id, body.title.strip()), admin=True)
 
 
 @operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS)
@@ -77,6 +78,30 @@ def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
     """Delete a team and its grants. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.delete_team(tx, org, team_id)
+
+
+@operation(
+    "setTeamPicture",
+    "PUT",
+    _TEAM + "/picture",
+    needs=Can.LIST_TEAMS,
+    body_limit=MAX_AVATAR * 2,
+    errors=(400,),
+)
+def set_team_picture(call: Call, org: OrgAccess, team_id: str, body: SetAvatar) -> Team:
+    """Set the picture of a team. It is scaled to at most 256 pixels and stored as a PNG; metadata is removed.
+    Everyone with its URL can load it. Requires an owner of the team or an administrator."""
+    image = read_avatar(body.image)
+    with call.db.write() as tx:
+        return present_team(call, editing.set_picture(tx, org, team_id, image), admin=True)
+
+
+@operation("removeTeamPicture", "DELETE", _TEAM + "/picture", needs=Can.LIST_TEAMS)
+def remove_team_picture(call: Call, org: OrgAccess, team_id: str) -> bool:
+    """Remove the picture of a team. Its URL stops working. Requires an owner of the team or an
+    administrator."""
+    with call.db.write() as tx:
+        return editing.remove_picture(tx, org, team_id)
 
 
 @operation("listTeamMembersInOrganizationById", "GET", _TEAM + "/members", needs=Can.LIST_TEAMS)
@@ -141,4 +166,4 @@ def list_member_teams(
         found = store.list_teams_of_member(
             tx, org.organization_id, user_id, query.limit, query.page, title=query.title
         )
-    return present_slice(found, lambda item: present_member_team(org, *item))
+    return present_slice(found, lambda item: present_member_team(call, org, *item))

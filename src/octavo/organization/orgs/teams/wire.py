@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import NOT_BLANK
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.teams import TeamRole, TeamRow
@@ -68,9 +69,9 @@ class MemberTeam(Struct):
     member: TeamMembership
 
 
-def present_member_team(org: OrgAccess, team: TeamRow, role: str) -> MemberTeam:
+def present_member_team(to: Recipient, org: OrgAccess, team: TeamRow, role: str) -> MemberTeam:
     own = role == "owner" and org.role is not None
     return MemberTeam(
-        present_team(team, admin=org.role == "admin" or own),
+        present_team(to, team, admin=org.role == "admin" or own),
         TeamMembership(role),  # type: ignore[arg-type]
     )
