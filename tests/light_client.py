@@ -8,6 +8,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -127,6 +128,7 @@ class LightClient:
         received = await ask(self._edge.application, method, target, headers, content, self._address)
         body = httpx.ByteStream(await received.read())
         answer = _Answer(received.status, headers=received.headers, stream=body)
+        answer.elapsed = timedelta()
         answer.asked = method, f"{host.scheme}://{host.netloc.decode()}{target.decode()}"
         answer.read()
         if self._keeps_cookies and "set-cookie" in answer.headers:
