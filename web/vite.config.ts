@@ -41,7 +41,7 @@ const SCREEN = /\/screens\/\w+\.svelte$/;
 
 /** The modules of the editor that are loaded when they are needed. */
 const EDITOR =
-  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage|beginnings)\.ts$/;
+  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage|beginnings|dropbeside)\.ts$/;
 
 interface Imports {
   importers: readonly string[];

@@ -22,15 +22,6 @@ export const getAccessChangesInChangeRequest = operation.GET(
 export const getChangeRequestChanges = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/changes",
 );
-export const listConflictsInChangeRequest = operation.GET(
-  "/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts",
-);
-export const reopenConflictInChangeRequest = operation.POST(
-  "/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/reopen",
-);
-export const resolveConflictInChangeRequest = operation.POST(
-  "/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/resolve",
-);
 export const getRevisionOfChangeRequestById = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/content",
 );
@@ -80,9 +71,6 @@ export const updateChangeRequest = operation.POST(
 export const listRevisionsOfPage = operation.GET("/spaces/{spaceId}/content/page/{pageId}/revisions");
 export const applyTemplateToSpace = operation.POST("/spaces/{spaceId}/content/template");
 export const listRevisionsOfSpace = operation.GET("/spaces/{spaceId}/revisions");
-export const getRevisionSemanticChanges = operation.GET("/spaces/{spaceId}/revisions/{revisionId}/changes");
-export const revertRevision = operation.POST("/spaces/{spaceId}/revisions/{revisionId}/revert");
-export const rollBackRevision = operation.POST("/spaces/{spaceId}/revisions/{revisionId}/rollback");
 export const markSeenInChangeRequest = operation.PUT(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/seen/{objectId}",
 );

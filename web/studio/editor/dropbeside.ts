@@ -1,5 +1,5 @@
 /** Drops of a dragged block at the side of another one, which put the two into columns. */
-import { NodeSelection, Plugin } from "prosemirror-state";
+import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { putBeside, type Side } from "./columns.ts";
 import { h } from "./dom.ts";
@@ -49,50 +49,45 @@ function spotAt(view: EditorView, event: DragEvent): Spot | undefined {
   return undefined;
 }
 
-export function dropBeside(): Plugin {
-  return new Plugin({
-    view(view) {
-      const line = h("div", { class: "drop-side", hidden: true });
-      const stop = new AbortController();
-      const around = view.dom.parentElement!;
-      around.append(line);
-      const hide = (): void => {
-        line.hidden = true;
-      };
-      const handle = (event: DragEvent): Spot | undefined => {
-        const spot = spotAt(view, event);
-        line.hidden = !spot;
-        if (!spot) return undefined;
-        // The library would drop it above or below.
-        event.preventDefault();
-        event.stopPropagation();
-        return spot;
-      };
-      const options = { capture: true, signal: stop.signal };
-      around.addEventListener("dragover", (event) => {
-        const spot = handle(event);
-        if (!spot) return;
-        const outer = around.getBoundingClientRect();
-        const { box } = spot;
-        line.style.setProperty("top", `${box.top - outer.top}px`);
-        line.style.setProperty("height", `${box.height}px`);
-        line.style.setProperty("left", `${(spot.right ? box.right + 4 : box.left - 8) - outer.left}px`);
-      }, options);
-      around.addEventListener("drop", (event) => {
-        const spot = handle(event);
-        hide();
-        if (!spot) return;
-        putBeside(view.state.selection.from, spot.target, spot.side)(view.state, view.dispatch);
-        view.focus();
-      }, options);
-      around.addEventListener("dragend", hide, options);
-      around.addEventListener("dragleave", hide, options);
-      return {
-        destroy() {
-          stop.abort();
-          line.remove();
-        },
-      };
-    },
-  });
+/** Handle drops at the side of blocks until the returned function is called. */
+export function dropBeside(view: EditorView): () => void {
+  const line = h("div", { class: "drop-side", hidden: true });
+  const stop = new AbortController();
+  const around = view.dom.parentElement!;
+  around.append(line);
+  const hide = (): void => {
+    line.hidden = true;
+  };
+  const handle = (event: DragEvent): Spot | undefined => {
+    const spot = spotAt(view, event);
+    line.hidden = !spot;
+    if (!spot) return undefined;
+    // The library would drop it above or below.
+    event.preventDefault();
+    event.stopPropagation();
+    return spot;
+  };
+  const options = { capture: true, signal: stop.signal };
+  around.addEventListener("dragover", (event) => {
+    const spot = handle(event);
+    if (!spot) return;
+    const outer = around.getBoundingClientRect();
+    const { box } = spot;
+    line.style.setProperty("top", `${box.top - outer.top}px`);
+    line.style.setProperty("height", `${box.height}px`);
+    line.style.setProperty("left", `${(spot.right ? box.right + 4 : box.left - 8) - outer.left}px`);
+  }, options);
+  around.addEventListener("drop", (event) => {
+    const spot = handle(event);
+    hide();
+    if (!spot) return;
+    putBeside(view.state.selection.from, spot.target, spot.side)(view.state, view.dispatch);
+    view.focus();
+  }, options);
+  around.addEventListener("dragend", hide, options);
+  around.addEventListener("dragleave", hide, options);
+  return () => {
+    stop.abort();
+    line.remove();
+  };
 }

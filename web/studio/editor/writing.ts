@@ -22,7 +22,6 @@ import { cellTools } from "./celltools.ts";
 import { mergedCellsShown } from "./mergedcells.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
-import { dropBeside } from "./dropbeside.ts";
 import { editingPlugins } from "./editing.ts";
 import { faultMarks } from "./faultmarks.ts";
 import { finding, openFind } from "./finding.ts";
@@ -469,7 +468,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
         ? [
-          dropBeside(),
+          new Plugin({ view: dropsBeside }),
           blockHandle({
             ...tools,
             ...(change === IN_MAIN ? {} : {
@@ -552,4 +551,20 @@ async function convert(
 async function readMarkdown(space: string, text: string): Promise<Node[]> {
   const { document } = await convert(space, { markdown: text });
   return document.nodes.map(asNew);
+}
+
+/** Load what puts a dragged block beside another one when something is dragged over the page. */
+function dropsBeside(view: EditorView): { destroy(): void } {
+  let stop: (() => void) | undefined;
+  const ended = new AbortController();
+  view.dom.parentElement!.addEventListener("dragover", async () => {
+    const { dropBeside } = await import("./dropbeside.ts");
+    if (!ended.signal.aborted) stop = dropBeside(view);
+  }, { once: true, signal: ended.signal });
+  return {
+    destroy() {
+      ended.abort();
+      stop?.();
+    },
+  };
 }

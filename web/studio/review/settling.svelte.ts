@@ -2,7 +2,7 @@
  * reopen a resolved conflict. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
-import { reopenConflictInChangeRequest, resolveConflictInChangeRequest } from "../api/changes.ts";
+import { reopenConflictInChangeRequest, resolveConflictInChangeRequest } from "../api/conflicts.ts";
 import { LABELS } from "../../generated/page-fields.ts";
 import type { OpenConflict } from "../state/conflicts.ts";
 import { refresh } from "../state/resource.svelte.ts";

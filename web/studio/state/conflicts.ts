@@ -1,6 +1,6 @@
 /** The conflicts of a change request. */
 import { askAll, type Schemas } from "../../shared/client.ts";
-import { listConflictsInChangeRequest } from "../api/changes.ts";
+import { listConflictsInChangeRequest } from "../api/conflicts.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 
 export type OpenConflict = Schemas["OpenConflict"];

@@ -19,7 +19,6 @@ from octavo.core.pages import Page
 from octavo.interchange.gitsync import store as syncs
 from octavo.interchange.gitsync.store import SyncRow
 from octavo.interchange.gitsync.urls import read_remote, read_web_path
-from octavo.interchange.gitsync.versions import read_versions
 from octavo.kit.clock import DAY, milliseconds
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -43,6 +42,9 @@ def follow_code(
     context: Context, space_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
 ) -> list[LinkedFile]:
     """Compare the linked files of a space with their versions in the last scan, and return them."""
+    # This loads the Git library, which only some installations need.
+    from octavo.interchange.gitsync.versions import read_versions
+
     with context.db.read() as tx:
         row = syncs.find(tx, SyncRow, space_id)
         known = _read(tx, space_id)

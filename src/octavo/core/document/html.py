@@ -334,6 +334,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
             title = text_of(item.data, "title") or str(number + 1)
             tab, panel = f"{base}-tab-{number + 1}", f"{base}-panel-{number + 1}"
             first = number == 0
+            # The script derives simple names from the title.
+            chosen_by = slug(text_of(item.data, "slug") or "") or slug(title) or None
             code = text_of(item.data, "status")
             hue = class_names("dot", STATUSES.get(code[:1])) if code else None
             dot = element("span", [], class_=hue, aria_hidden="true") if hue else []
@@ -347,7 +349,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
                 aria_controls=panel,
                 aria_selected="true" if first else "false",
                 tabindex="0" if first else "-1",
-                data_slug=slug(text_of(item.data, "slug") or "") or slug(title) or None,
+                data_slug=chosen_by if chosen_by != title.strip().lower().replace(" ", "-") else None,
             )
             # Without JavaScript the tab bar is hidden and every panel is shown under its own title.
             content = [*element("p", label, class_="tab-title"), *item.nodes]

@@ -329,8 +329,8 @@ def _revision(tx: Transaction, asked: ComputeInput) -> Computed:
     items = []
     if props.get("changes"):
         grouping = "by-operation" if by_operation else ""
-        props = {"doc": "changes", "operations": grouping, "seed": asked.seed}
-        pages.add_labeled("changes", props=props, layout=_ROWS)
+        shown = {"doc": "changes", "operations": grouping, "seed": asked.seed}
+        pages.add_labeled("changes", props=shown, layout=_ROWS)
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),

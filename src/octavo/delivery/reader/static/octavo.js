@@ -117,7 +117,7 @@
   }
 
   // Tabs: selecting one selects it in all groups that have it, on every page
-  const nameOf = (tab) => tab.dataset.slug || tab.textContent.trim();
+  const nameOf = (tab) => tab.dataset.slug || tab.textContent.trim().toLowerCase().replaceAll(" ", "-");
   const choose = (tab, { focus = false, keep = true } = {}) => {
     for (const other of tab.parentElement.children) {
       const chosen = other === tab, panel = doc.getElementById(other.getAttribute("aria-controls"));
