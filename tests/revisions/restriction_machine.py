@@ -479,7 +479,7 @@ class Machine:
             self.world.call("admin", "PUT", f"{path}/content/page/{id}/watch", json={"level": "watching"})
             here = {"activity": "editing", "page": id}
             self.world.call("admin", "PUT", f"{path}/presence/{TAB}", json=here)
-            self.told_presence(id)
+            self.move_presence(id)
             self.world.call("admin", "GET", f"{path}/pages/{id}/live")
             self.world.call("admin", "POST", f"{path}/content/page/{id}/verify", json={})
 
@@ -490,10 +490,10 @@ class Machine:
             self.world.call("admin", "PUT", path, json={"activity": "viewing", "page": to})
         else:
             self.world.call("admin", "DELETE", path)
-        self.told_presence(to)
+        self.move_presence(to)
 
-    def told_presence(self, page: str) -> None:
-        """Write an administrator's presence, and wait until streams have told it."""
+    def move_presence(self, page: str) -> None:
+        """Write an administrator's presence, and give streams time to send it."""
         self.was_at, self.is_at = self.is_at, page
         write_presence(self.world.context)
         self.world._loop.run_until_complete(asyncio.sleep(0.5))
