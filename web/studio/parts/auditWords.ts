@@ -78,6 +78,7 @@ export const DONE: Record<string, string> = {
   "given-up": t("scheduledForPermanentDeletion"),
   granted: t("granted"),
   hook_renewed: t("webhookRenewedInline"),
+  ignored: t("ignoredOnPageInline"),
   installed: t("installedInline"),
   installed_on_site: t("installedOnSite"),
   installed_on_space: t("installedOnSpace"),
