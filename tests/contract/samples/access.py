@@ -10,7 +10,7 @@ from . import MEMBERS_ONLY, Sample
 
 _SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 _RECOVERY_CODE = "01234567-89abcdef"
-_PHOTO = "R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs="
+PHOTO = "R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs="
 
 
 def _link_in_a_mail(world: World, place: Place) -> None:
@@ -78,9 +78,7 @@ SAMPLES = {
     ),
     "renewMfaRecoveryCodes": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
     "endMfa": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
-    "setOwnAvatar": Sample(body={"image": _PHOTO}),
-    "setTeamPicture": Sample(body={"image": _PHOTO}),
-    "removeTeamPicture": Sample(),
+    "setOwnAvatar": Sample(body={"image": PHOTO}),
     "removeOwnAvatar": Sample(),
     "listPasskeys": Sample(),
     "startPasskey": Sample(),

@@ -3,6 +3,7 @@ from octavo.organization.access.roles import ORGANIZATION, Can
 from world import Place, World
 
 from . import Sample
+from .access import PHOTO
 
 
 def _domain(world: World, place: Place) -> None:
@@ -56,6 +57,8 @@ SAMPLES = {
     "getTeamInOrganizationById": Sample(),
     "updateTeamInOrganizationById": Sample(body={"title": "Authors"}, **_TEAMS),
     "removeTeamFromOrganizationById": Sample(**_TEAMS),
+    "setTeamPicture": Sample(body={"image": PHOTO}, **_TEAMS),
+    "removeTeamPicture": Sample(**_TEAMS),
     "listTeamMembersInOrganizationById": Sample(),
     "updateMembersInOrganizationTeam": Sample(body=lambda place: {"add": [place["scimUserId"]]}, **_TEAMS),
     "addMemberToOrganizationTeamById": Sample(path=_MEMBER, body={"role": "owner"}, **_TEAMS),

@@ -62,10 +62,12 @@ def set_picture(tx: Transaction, org: OrgAccess, team_id: str, image: bytes) -> 
 
 
 def remove_picture(tx: Transaction, org: OrgAccess, team_id: str) -> bool:
-    """Remove the picture of a team. Return False if it has none. Raises Forbidden unless the caller manages
-    it."""
+    """Remove the picture of a team. Return False if it has none or doesn't exist. Raises Forbidden unless the caller
+    manages it."""
+    before = find_team(tx, org.organization_id, team_id)
+    if before is None:
+        return False
     _require_manager(tx, org, team_id)
-    before = get_team(tx, org, team_id)
     if not delete_team_avatar(tx, team_id):
         return False
     _audit_picture(tx, org, before)
