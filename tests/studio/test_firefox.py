@@ -76,10 +76,10 @@ def test_a_page_is_read_edited_reviewed_and_merged(served: Served, window: Firef
     first = re.search(r"^Open +(\S+)$", served.output.read_text(), re.M)
     assert first is not None
     window.open(first[1])
-    window.wait("button", "Set password")
+    window.wait("button", "Finish setup")
     window.click_at(window.select("input[type=password]"))
     window.type(PASSWORD)
-    window.click("button", "Set password")
+    window.click("button", "Finish setup")
     window.wait("navigation", "Main")
 
     # Signed out, asked, and back where they were going.
