@@ -181,7 +181,7 @@ class Machine:
         self.other = ""
         """A space with links to pages of the machine."""
         self.arrived: dict[str, bool] = {}
-        """Whether the streams of people told them that an administrator is present."""
+        """Whether each person's stream reported that an administrator is present."""
         self.is_at = self.was_at = ""
         """The page that an administrator views, and the one before."""
         self.streams: dict[str, Listening] = {}

@@ -201,7 +201,7 @@ def _has_text(part: object) -> bool:
 
 
 def _wrap_nodes(part: Any, inside: Nodes) -> object:
-    """Return a part that contains these nodes instead of its own; None if it can't contain them."""
+    """Return this part with its content replaced by these nodes, or None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):

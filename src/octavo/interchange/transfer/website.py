@@ -409,8 +409,8 @@ class _Crawl:
         return asset
 
     def _write_summary(self) -> None:
-        """Write the pages in the order in which the site links to them. Each page is under the page whose URL is a
-        prefix of its own URL."""
+        """Write the pages in the order in which the site links to them. A page whose URL
+        continues the URL of another page is placed under that page."""
         top: list[SummaryEntry] = []
         entries: dict[tuple[str, ...], SummaryEntry] = {}
 
