@@ -109,6 +109,9 @@ def test_a_site_is_checked_and_its_findings_are_fixed_and_dismissed(app, site):
     page.goto(health)
     expect(rows).to_have_count(3)
 
+    page.get_by_role("checkbox", name="Select all findings").check()
+    expect(page.get_by_role("toolbar", name="2 selected")).to_be_visible()
+    page.get_by_role("checkbox", name="Select all findings").uncheck()
     anchor = rows.filter(has_text="Link to a missing section")
     anchor.focus()
     page.keyboard.press("x")
@@ -116,6 +119,10 @@ def test_a_site_is_checked_and_its_findings_are_fixed_and_dismissed(app, site):
     bar.get_by_role("button", name="Fix in one change request").click()
     page.wait_for_url("**/~/changes/*/~/review*")
     expect(page.get_by_text("first step").first).to_be_visible()
+    page.goto(health)
+    page.get_by_role("group", name="Status").get_by_role("button", name="In progress").click()
+    expect(rows).to_have_count(2)
+    expect(rows.nth(1)).to_contain_text("1 change request")
     page.context.close()
 
 
