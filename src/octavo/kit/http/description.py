@@ -92,6 +92,8 @@ def _types(operation: Operation) -> list[object]:
     found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
         found += _options(operation.returns)
+    if operation.error_type is not None:
+        found.append(operation.error_type)
     return found
 
 
@@ -120,8 +122,8 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
                 }
             )
     if operation.minimal:
-        values = {"type": "string", "enum": ["return=minimal", "return=representation"]}
-        found.append({"name": "prefer", "in": "header", "required": False, "schema": values})
+        # RFC 7240: servers ignore preferences that they don't know.
+        found.append({"name": "prefer", "in": "header", "required": False, "schema": {"type": "string"}})
     _complete(found)
     for parameter in found:
         if text := meanings.of_parameter(operation.id, parameter["name"]):
@@ -329,7 +331,7 @@ def describe(
     for name, component in components.items():
         _explain(component, name, meanings)
         component["description"] = meanings.schemas.get(name) or component.get("description", "")
-    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    usual_error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
     _discriminate(shapes, components)
     paths: JsonObject = {}
@@ -360,6 +362,9 @@ def describe(
                 responses[str(status)] = {**responses[str(operation.status)], "description": _TEXTS[status]}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
+        error = usual_error
+        if operation.error_type is not None:
+            error = {operation.media_type: {"schema": by_type[repr(operation.error_type)]}}
         for code in sorted(codes):
             responses[str(code)] = {"description": _TEXTS[code], "content": error}
         entry: JsonObject = {

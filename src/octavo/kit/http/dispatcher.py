@@ -204,22 +204,15 @@ class Dispatcher:
         by_path: dict[str, dict[str, Action]] = {}
         for operation in operations:
             path = f"/v1{operation.path}".replace("{pagePath}", "{pagePath*}")
-            by_path.setdefault(path, {})[operation.method] = Action(operation.id, self._answering(operation))
+            by_path.setdefault(path, {})[operation.method] = Action(
+                operation.id, self._answering(operation), operation.draw_error
+            )
         return [Route(path, actions) for path, actions in by_path.items()]
 
     def _answering(self, operation: Operation) -> Callable[[Request], Any]:
         decoder = _body_decoder(operation)
 
         async def answer(request: Request) -> Answer:
-            try:
-                return await usual(request)
-            except OctavoError as error:
-                if operation.draw_error is None:
-                    raise
-                drawn: Answer = operation.draw_error(error)
-                return drawn
-
-        async def usual(request: Request) -> Answer:
             call = Call(
                 context=self.context,
                 operation=operation,

@@ -163,7 +163,8 @@ class Request:
     ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path. ``method``:
     the method; GET for a HEAD request, with ``is_head`` set. ``name``: the name of the request in metrics and the
     access log, which handlers can change. ``shows_path``: whether the path can be logged because it doesn't contain a
-    secret; None if unknown. ``span``: the request's span if it is traced.
+    secret; None if unknown. ``span``: the request's span if it is traced. ``draw_error``: a function that presents
+    errors, if they aren't in the usual format.
     """
 
     __slots__ = (
@@ -174,6 +175,7 @@ class Request:
         "_parts",
         "_size",
         "client",
+        "draw_error",
         "ends_with_slash",
         "headers",
         "id",
@@ -215,6 +217,7 @@ class Request:
         self.name = "unknown"
         self.shows_path: bool | None = None
         self.span: tracing.Span | None = None
+        self.draw_error: Callable[[OctavoError], Answer] | None = None
 
     def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
         """Return a read request that is a part of this request, with the same caller, and without a body or conditional
@@ -326,10 +329,11 @@ async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T
 class Action(NamedTuple):
     """Handler of a method. ``name``: the name in metrics. ``answer``: the function. A coroutine function runs on the
     event loop, and any other function runs in a thread. Functions that read, render, or compute must be ordinary
-    functions."""
+    functions. ``draw_error``: a function that presents errors, if they aren't in the usual format."""
 
     name: str
     answer: Handler
+    draw_error: Callable[[OctavoError], Answer] | None = None
 
 
 class Route(NamedTuple):
@@ -439,10 +443,10 @@ class Edge:
             if answer.pushed is not None and method != "HEAD":
                 answer = await _begin_pushing(answer, answer.pushed)
         except OctavoError as error:
-            answer = self._refuse(error)
+            answer = (request.draw_error or self._refuse)(error)
         except Exception:
             log.exception("request failed", extra={"operation": request.name})
-            answer = self._refuse(internal_error(request.id))
+            answer = (request.draw_error or self._refuse)(internal_error(request.id))
         if request.span is not None and answer.pushed is not None:
             # Pushed responses may last for hours.
             self._end_span(request, request.span, method, answer.status)
@@ -466,26 +470,29 @@ class Edge:
             self._write_access(request, method, status, seconds)
 
     async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
+        segments = split_path(exchange.path)
+        found = self._routes.find(segments) if segments is not None else None
+        action = found[0].actions.get(request.method) if found is not None else None
+        if action is not None:
+            # Even a request that is rejected right here gets an error in the format of its operation.
+            request.draw_error = action[0].draw_error
         exchange.check()
         if len(exchange.query) > self._query_limit:
             raise UriTooLong(f"query: must be at most {format_size(self._query_limit)}")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
             raise BadRequest(f"query: must have at most {MAX_PARAMETERS:,} parameters")
-        segments = split_path(exchange.path)
-        found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
             raise NotFound("This URL doesn't exist. Check its path.")
         route, request.parameters = found
         request.path, request.segments = route.path, segments
         request.ends_with_slash = exchange.path.endswith(b"/")
         request.query_string = exchange.query
-        action = route.actions.get(request.method)
         if action is None:
             if request.method == "OPTIONS":
                 return Answer(204, headers={**self._preflight, "allow": route.allowed})
             message = f"{request.method} isn't allowed for this URL. Use one of: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
-        (request.name, answer), on_loop = action
+        (request.name, answer, _), on_loop = action
         if tracing.is_enabled() and request.name not in _UNTRACED:
             self._begin_span(exchange.peer, request, started)
         if self._limiter is not None:

@@ -116,8 +116,10 @@ class Operation:
     """Media type of the body."""
     refuses_unread: bool = False
     """Whether unknown keys in a body are rejected; otherwise, a response header lists them."""
+    error_type: type | None = None
+    """Type of error responses, if they aren't in the API's error format."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Function that presents errors, if they aren't in the API's error format."""
+    """Function that presents errors as responses of this type."""
     browsed: bool = False
     """Whether browsers open the operation's URL. If so, clients that accept pages get errors as pages."""
     yields: tuple[str, ...] = ()
@@ -307,12 +309,14 @@ class Area(Struct, frozen=True):
     """Part of the API: the word that token scopes and the description use for its operations.
 
     ``lenient``: whether its bodies follow a standard that requires ignoring unknown keys. ``media_type``: the media
-    type of its responses. ``draw_error``: a function that presents errors in the format of that standard.
+    type of its responses, including errors. ``error_type``: the type of errors in the format of that standard.
+    ``draw_error``: a function that presents errors in this format.
     """
 
     name: str
     lenient: bool = False
     media_type: str = "application/json"
+    error_type: type | None = None
     draw_error: Callable[[OctavoError], Any] | None = None
 
     def operation(
@@ -430,6 +434,7 @@ class Area(Struct, frozen=True):
                 media_type=media_type or self.media_type,
                 other_media=other_media,
                 body_media=body_media,
+                error_type=self.error_type,
                 draw_error=self.draw_error,
                 refuses_unread=refuses_unread or (id not in PUBLIC_API and not self.lenient),
                 browsed=browsed,

@@ -13,11 +13,13 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import Can
 
 from . import discovery, provisioning, store, wire
-from .scim_errors import draw_error
+from .scim_errors import ScimError, draw_error
 from .types import CONFIG, MEDIA_TYPE, location
 
 _LAST_INDEX = 2**31 - 1
-operation = Area("access", lenient=True, media_type=MEDIA_TYPE, draw_error=draw_error).operation
+operation = Area(
+    "access", lenient=True, media_type=MEDIA_TYPE, error_type=ScimError, draw_error=draw_error
+).operation
 """Decorator for SCIM operations. A directory sends its entire schema, and RFC 7644 requires servers to ignore
 unknown attributes."""
 
