@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 REQUESTS = 10
 """Number of requests of each kind for an operation."""
-SECONDS = 120
+SECONDS = 300
 """Time after which a test fails, because one of its requests has no end."""
 
 CHECKS = [
