@@ -33,8 +33,8 @@ from .written import WrittenReferences
 
 
 class BlocksMade(Struct, frozen=True):
-    """Blocks that an ``update_blocks`` change produced, with keys. Each entry of ``set``, ``insert``, and ``move`` has
-    a list of the blocks that remain in the source ``body``."""
+    """Blocks that an ``update_blocks`` change produced, with keys. For each entry of ``set``, ``insert``, and ``move``,
+    there is a list of the resulting blocks that are still in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]

@@ -341,7 +341,7 @@ class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True)
 
 
 class UpdateFile(Struct, tag_field="operation", tag="update_file", kw_only=True):
-    """Rename a file, replace its content, or both; an Octavo extension."""
+    """Rename a file, replace its content, or do both; an Octavo extension."""
 
     file: str
     name: FileName | None = None

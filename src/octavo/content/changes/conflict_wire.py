@@ -181,8 +181,8 @@ class _Place(Struct):
 
 
 def read_edited(conflict: MergeConflict, value: object) -> object:
-    """Parse a custom value for a conflict into the internal form of its sides; for a position, ``(parent,
-    at)``. Raises BadRequest if the value is invalid."""
+    """Parse a custom value for a conflict into the internal format of the sides' values. For a position, this is
+    ``(parent, at)``. Raises BadRequest if the value is invalid."""
     if conflict.kind == "deleted" and value is not None:
         raise BadRequest(
             "value: must be null to delete the content. To change the content instead of deleting "

@@ -131,8 +131,8 @@ def _inline(given: FileInput, place: str) -> bytes:
 
 
 def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
-    """Fetch the contents of these URLs, each with its field name for error messages. The first failure ends
-    the fetching."""
+    """Fetch the contents of these URLs, and stop at the first failure. ``addresses``: the URLs, each with its field
+    name for error messages."""
     if not addresses:
         return []
     fetcher, together = Fetcher(context.settings.allow_private_fetch), ByteAllowance(FETCH_SIZE)

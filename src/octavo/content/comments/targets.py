@@ -104,7 +104,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
-    """Return the current positions of the targets of comments in a state, by comment ID."""
+    """Return the current position of each comment's target in a state, by comment ID."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 

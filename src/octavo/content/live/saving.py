@@ -84,8 +84,6 @@ class Saved(Struct, frozen=True):
 
 
 class _Save(Struct, frozen=True):
-    """Data that a save writes."""
-
     branch: LiveBranch
     row: LiveRow
     page: LivePage
@@ -198,8 +196,8 @@ def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) ->
 
 
 def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive live saves that the next save continues, regardless
-    of their authors. Return None if the next save starts a new series."""
+    """Return the previous revision and the start of the series of consecutive live saves that the next save continues,
+    regardless of their authors. Return None if the next save starts a new series."""
     head = branch.state
     if not was_written_live(tx, head.revision_id):
         return None

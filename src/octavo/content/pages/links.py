@@ -58,7 +58,7 @@ _present_spec: list[PresentSpec] = []
 
 
 def register_spec_presenter(present: PresentSpec) -> None:
-    """Register the function that presents the specifications that pages refer to."""
+    """Register the function that converts the specifications that pages refer to into their API format."""
     _present_spec.append(present)
 
 

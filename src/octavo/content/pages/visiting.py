@@ -97,8 +97,7 @@ class VisitorReader:
         )
 
     def pages(self, query: ContentQuery, tag: str | None = None) -> Pages:
-        """Return the page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
-        included."""
+        """Return the page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included."""
         every = list(self._tree)
         return Pages(self._below(None, keep_tagged(every, tag) if tag is not None else every))
 

@@ -1,8 +1,8 @@
 """Links and backlinks in a state of a space, limited to content that the caller can see.
 
-The rows are the rows of main. For a change request, its changes are overlaid, and the queries are the same. The result
-reveals nothing about spaces that the caller can't see: references to them appear to be broken, and references from them
-don't count.
+All queries use the rows of main; for a change request, its changes are overlaid on these rows. The result reveals
+nothing about spaces that the caller can't see: references to them appear to be broken, and references from them don't
+count.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner. The
-    node's key is the key in the stored text."""
+    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner.
+    ``node``: the key that the node has in the stored text."""
 
     space: str
     owner: str
@@ -163,7 +163,7 @@ class LinkIndex:
             self._apply_overlay(over)
 
     def _list_visible_ids(self) -> list[str]:
-        """Return the relevant spaces and collections that the caller can see."""
+        """Return the IDs of the relevant spaces and collections that the caller can see."""
         access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
         new |= (
@@ -181,19 +181,19 @@ class LinkIndex:
         return found
 
     def _is_restricted(self, space: str, page: str) -> str:
-        """Return the condition for a page that a restriction hides from the caller."""
+        """Return an SQL condition that is true if a restriction hides the page from the caller."""
         listed = (
             f"SELECT g.space_id, g.page_id FROM {self._tx.given('restricted', 'space_id', 'page_id')} AS g"
         )
         return f"({space}, {page}) IN ({listed})"
 
     def _open(self) -> str:
-        """Return the condition for references on pages that no restriction hides from the caller."""
+        """Return an SQL condition that leaves out references on pages that a restriction hides from the caller."""
         return f" AND NOT {self._is_restricted('r.space_id', 'r.owner_id')}" if self._restricted else ""
 
     def _columns(self) -> str:
-        """Return the columns of references. References to hidden pages look like broken references, each
-        with its own target."""
+        """Return SQL for the columns of references. References to hidden pages look like broken references, each with
+        its own target."""
         if not self._restricted:
             return ", ".join(COLUMNS)
         hidden = self._is_restricted("r.target_space", "r.target")
@@ -279,7 +279,7 @@ class LinkIndex:
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
     def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
-        """Return the visibility of references in these groups for the caller."""
+        """Return, for each of these groups, how its references appear to the caller."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
         columns = ("n", *ReferenceGroup._fields)

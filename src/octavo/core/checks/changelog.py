@@ -1,4 +1,4 @@
-"""Changelog entries about names that pages use, and about pages that the entries link to."""
+"""Changelog entries, the names that they mention, and the pages that they link to."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def list_names(document: Document) -> list[str]:
 
 
 def list_notices(document: Document) -> list[ChangeNotice]:
-    """Return the changes that a page announces below headings and updates with a date. Only those are returned that
-    show an identifier as code or have links."""
+    """Return the changes that a page announces under dated headings and in dated updates, if they show an identifier as
+    code or have links."""
     found: list[ChangeNotice] = []
     day = ""
     for node in walk(document):

@@ -38,7 +38,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: its other words."""
+    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: the other words of the sentence."""
 
     pattern: str
     value: str

@@ -273,7 +273,6 @@ class BlockEdits:
     # --- the blocks ----------------------------------------------------------------------------------------
 
     def _slot(self, at: int) -> _Slot:
-        """Return the block at an index."""
         found = self._order[at]
         if isinstance(found, _Slot):
             return found
@@ -350,7 +349,6 @@ class BlockEdits:
         raise Missing(field, f"the block with the key {key!r} is no longer on this page")
 
     def _load(self, slot: _Slot) -> None:
-        """Parse the contents of a block."""
         if slot.is_read:
             return
         slot.is_read = True
@@ -727,7 +725,7 @@ class BlockEdits:
         return [item for item in self._order if type(item) is _Slot]
 
     def _old_contents(self) -> dict[str, Block]:
-        """Return the previous form of the edited blocks, by key."""
+        """Return the previous versions of the edited blocks, by key."""
         return {old.key: old for old in self._olds if old.key and old.source is not None}
 
     def _carry_sources(self) -> None:

@@ -258,7 +258,7 @@ def keyed_in(nodes: Sequence[Block | Inline | Fragment]) -> list[Block | Fragmen
 
 
 def inner_nodes(node: Node) -> list[Block | Fragment]:
-    """Return the nodes with keys directly inside a node, or only inside inline nodes of it."""
+    """Return the nodes with keys that are children of a node, either directly or through inline nodes."""
     found: list[Block | Fragment] = []
     stack = list(reversed(children(node)))
     while stack:

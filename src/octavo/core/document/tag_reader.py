@@ -193,7 +193,7 @@ def _content_ref(token: Token, inner: list[Block], body: str) -> Block | None:
 
 
 def default_label(url: str) -> str:
-    """Return the label of a content reference without one: the last part of its path."""
+    """Return the label for a content reference that doesn't have one: the last part of the URL's path."""
     return url.rstrip("/").rsplit("/", 1)[-1] or url
 
 

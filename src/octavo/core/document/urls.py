@@ -1,4 +1,4 @@
-"""Decide which URLs a page can contain, and which pages of other hosts it can embed."""
+"""Decide which URLs a page can contain, and which pages on other hosts it can embed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def safe_url(url: object) -> str | None:
 
 
 class Player(Struct, frozen=True):
-    """Embeddable page of another host. ``ratio``: the class of its aspect ratio: video, audio, or page."""
+    """Embeddable page on another host. ``ratio``: the class of its aspect ratio: video, audio, or page."""
 
     provider: str
     src: str
