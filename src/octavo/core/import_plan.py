@@ -248,7 +248,7 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
 
 
 class TextCheck:
-    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
+    """Check that adds problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
     includes, images, and files that are missing from the source.
 
     ``is_space``: a function that returns whether a space with this ID can be linked to. ``hosts``: the hosts whose URLs

@@ -35,9 +35,9 @@ PageRules = Mapping[str, tuple[Rule, ...]]
 
 
 class AccessChange(Struct, frozen=True):
-    """Page whose readers change when a change request is merged. ``gained`` and ``lost``: the IDs of the people who can
-    see the page only after the merge, or only before it. ``is_open``: whether no rule applies to the page after the
-    merge."""
+    """Page whose readers change when a change request is merged. ``gained``: the IDs of the people who can see the page
+    only after the merge. ``lost``: the IDs of the people who can see the page only before the merge. ``is_open``:
+    whether no rule applies to the page after the merge."""
 
     page: Page
     gained: list[str]
@@ -57,8 +57,8 @@ class HiddenChanges(Struct, frozen=True):
 
 
 def find_changed_rules(tx: Transaction, change: ChangeRow) -> PageRules:
-    """Return the rules that apply to each restricted page that a change request changes, either in the change request
-    or in main."""
+    """Return the access rules of the restricted pages that a change request changes. The rules in the change request
+    and in main are both included."""
     rules = [find_rules(tx, state) for state in (change.state, change.below, change.main)]
     restricted = rules[0].keys() | rules[1].keys() | rules[2].keys()
     if not restricted:
@@ -84,7 +84,7 @@ def find_unseen(tx: Transaction, change: ChangeRow, user_ids: Iterable[str]) -> 
 
 
 def find_hidden_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> HiddenChanges:
-    """Return the number of changed pages that the caller can't see, and the people who can review them."""
+    """Return the number of changed pages that the caller can't see, and the people who can review those pages."""
     changed = find_changed_rules(tx, change)
     hidden = seen_by(tx, access.space, change.state).hidden | seen_by(tx, access.space, change.main).hidden
     rules = [changed[id] for id in changed if id in hidden]

@@ -1,4 +1,4 @@
-"""Routes for the readers of a change request's pages."""
+"""Routes that return who can read the pages of a change request."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class PageReaders(Struct):
 
 
 class PageAccessChange(Struct):
-    """Page whose readers change when a change request is merged. ``gained`` and ``lost``: the people who can see the
-    page only after the merge, or only before it. ``open``: whether everyone who can see the space can see the page
-    after the merge."""
+    """Page whose readers change when a change request is merged. ``gained``: the people who can see the page only after
+    the merge. ``lost``: the people who can see the page only before the merge. ``open``: whether everyone who can see
+    the space can see the page after the merge."""
 
     page: str
     title: str

@@ -43,7 +43,7 @@ class BlocksMade(Struct, frozen=True):
 
 
 def update_blocks(documents: BatchDocuments, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
-    """Return the changed pages, starting with the page named in the change."""
+    """Return the changed pages, starting with the page named in the change, and the blocks that the change produced."""
     try:
         return _BlockEdit(documents, change, is_whole=False).run()
     except NotLocal:

@@ -78,7 +78,7 @@ def _unless_unchanged(now: T | None, before: T | None) -> T | None:
 
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
-    """Return the current sides of a change request and main."""
+    """Return the current sides for merging a change request with main."""
     lock_unchanged = list_branch_content(tx, change.state.layers[0])
     changed = list_changed(tx, change.main.layers[0], change.base_sequence)
     return _sides(tx, change.below, (change.state, lock_unchanged), (change.main, changed))

@@ -1,4 +1,4 @@
-"""Present differences between two states in the format of the API."""
+"""Convert differences between two states to their API format."""
 
 from __future__ import annotations
 

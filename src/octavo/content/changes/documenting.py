@@ -275,7 +275,7 @@ class BatchDocuments:
         return index
 
     def keyed_of(self, owner_id: str, body: str | None) -> Document:
-        """Return the current document of an owner's source, with keys."""
+        """Return the current document of a page or reusable content, with keys. ``body``: the hash of its source."""
         kept = None if body is None else self._kept_here(owner_id, body)
         return keyed_document(self.draft.tx, owner_id, body, self.draft.text(body), kept)
 

@@ -45,8 +45,8 @@ def resolve_conflict(
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: a
-    function that converts a custom value to the form of the sides. Raises NotFound if the conflict isn't open, and
-    BadRequest if the value isn't allowed."""
+    function that converts a custom value to the format of the sides' values. Raises NotFound if the conflict isn't
+    open, and BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:

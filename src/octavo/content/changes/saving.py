@@ -146,7 +146,7 @@ def create_with(
 
 
 def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: ChangeRow, status: str) -> None:
-    """Set the status of a change request that isn't merged to open, archived, or draft."""
+    """Set the status of an unmerged change request to open, archived, or draft."""
     if change.status in (status, "merged"):
         return
     store.set_fields(tx, change, status=status)

@@ -367,7 +367,7 @@ def is_empty_draft(tx: Transaction, change_id: str) -> bool:
 
 
 def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
-    """Return the IDs of empty drafts that were last updated before a time."""
+    """Return the IDs of empty drafts that were last updated before the given time."""
     rows = tx.all(
         f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
         before=before,
@@ -761,7 +761,7 @@ def put_settled(tx: Transaction, change_id: str, settled: SettledConflict) -> No
 
 
 def list_settled(tx: Transaction, change_id: str) -> list[SettledConflict]:
-    """List resolved conflicts in the order of the conflicts."""
+    """List the resolved conflicts of a change request, sorted by their position among all of its conflicts."""
     rows = tx.all(
         f"SELECT {_SETTLED} FROM change_settlements WHERE change_id = :change ORDER BY position, settled_at",
         change=change_id,

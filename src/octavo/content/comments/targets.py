@@ -74,8 +74,8 @@ def discussed_state(tx: Transaction, discussion: Discussion) -> State:
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
     """Return the anchor of a new comment. Raises NotFound if the page, node, or cell doesn't exist.
 
-    A node or cell without a page is stored unchecked, because finding it would mean reading every page of the
-    space. A cell with a page but no node refers to the first table that has this record and definition.
+    A node or cell without a page isn't checked, because finding it would mean reading every page of the space. A cell
+    with a page but no node refers to the first table that has this record and definition.
     """
     page_id, node_id, cell = about
     state = discussed_state(tx, discussion)

@@ -45,7 +45,7 @@ _on_made: list[Callable[[Transaction, str], None]] = []
 
 
 class _Result(Struct):
-    """Output of the process: the display size of the image, and the sizes of its variants."""
+    """Result of the scaling process: the display size of the image, and the sizes of its variants."""
 
     size: tuple[int, int]
     variants: list[tuple[int, int]]

@@ -138,7 +138,7 @@ def live_pages(owner: Database | Transaction) -> LivePages:
 def unwritten_page(
     context: Context, tx: Transaction, key: PageKey, epoch: str, state: State, page: Page
 ) -> LivePage:
-    """Return a page that no one has edited yet: version 0 of the epoch that its first step starts."""
+    """Return a page that no one has edited live yet, as version 0 of the epoch that the first step will start."""
     found = live_pages(tx).find(key)
     if found is None or (found.epoch, found.version) != (epoch, 0):
         found = LivePage(epoch, 0, document_of(context, tx, state, page))

@@ -188,7 +188,7 @@ def _prepare(
 
 def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) -> Sequence[Author]:
     """Return the authors of unsaved steps. If the steps have no author, as with new block keys, return the author of
-    the change request or the last person who edited the page. If neither is known, return nothing."""
+    the change request or the last person who edited the page. If neither is known, return an empty sequence."""
     found = store.list_authors(tx, key, row.saved_version, row.version)
     if not found and branch.change is not None:
         return [Author(branch.change.created_by, None)]

@@ -144,8 +144,8 @@ def _present_level(part: LevelPart) -> PageLevel:
 
 
 class ContentReader:
-    """Implementation of the operations on all three kinds of states, for one request. ``view``: the path of
-    the state in the app, relative to the space."""
+    """Implementation of the read operations for one request, on main, a change request, or a revision. ``view``: the
+    path of the state in the app, relative to the space."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State, view: str = "") -> None:
         self._to = to
@@ -275,7 +275,7 @@ class ContentReader:
         return item or get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
-        """Return the result of a computed source as part of this state."""
+        """Return the content that a computed source produces, in its API format, as part of this state."""
         return ComputedRevision(
             pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
             files=self.present_files([item for item in found.items if item.kind == "file"]),

@@ -67,7 +67,7 @@ _FORMS = ContentQuery(metadata=False)
 
 
 class VisitorReader:
-    """Implementation of the content operations for a visitor, for one request."""
+    """Implementation of the read operations for one request by a site visitor."""
 
     def __init__(self, to: Recipient, tx: Transaction, read: VisitedState) -> None:
         self._to = to

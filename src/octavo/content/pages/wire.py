@@ -352,15 +352,15 @@ class Dimensions(Struct):
 
 
 class ComputeContent(Struct):
-    """Body for computing content. ``source``: the source as ``{type, props, dependencies}``. ``seed``: the
-    seed of generated IDs."""
+    """Request body for computing content. ``source``: the source as ``{type, props, dependencies}``. ``seed``: the seed
+    of generated IDs."""
 
     source: ComputedSource
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class ConvertText(Struct):
-    """Body with the text to convert. Exactly one of the two fields must be given."""
+    """Request body with the text to convert. Exactly one of the two fields must be given."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET

@@ -29,8 +29,8 @@ def list_broken(tx: Transaction, space_id: str) -> list[Row]:
 
 
 def list_targets(tx: Transaction, space_id: str, hidden: HiddenPages) -> set[str]:
-    """Return the IDs of the pages of a space that any reference, in any space, points to, except references on
-    hidden pages."""
+    """Return the IDs of a space's pages that at least one reference in any space points to. References on hidden pages
+    don't count."""
     rows = tx.all(
         f"""SELECT DISTINCT r.target FROM content_references r
             WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}

@@ -63,7 +63,7 @@ class Concealment:
         return files is not None and files.hides and not is_seen
 
     def document(self, document: Document, owner: Owner) -> Document:
-        """Replace, in place, the links in a document that must not be shown."""
+        """In a document, replace the links that must not be shown. The document is changed in place."""
         if not self.is_needed:
             return document
         gone = {(r.type, encode_ref(r.ref)) for r in references(document) if self.hides(owner, r.ref, r.type)}

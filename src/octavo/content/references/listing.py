@@ -249,8 +249,8 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """Return three lists of rows: the rows of the space or page that the change request removes, the
-        rows that it adds, and the added rows whose links it broke."""
+        """Return three lists of rows of the space or page: the rows that the change request removes, the rows that it
+        adds, and those of the added rows that contain a link that the change request broke."""
         if self._over is None:
             return [], [], []
 
@@ -329,7 +329,7 @@ class LinkIndex:
         owner: str | None,
     ) -> list[ReferenceTarget]:
         """Return a page of the list, plus at least one item of the next page if there is a next page. All items are in
-        these groups and have the visibility ``wanted``."""
+        these groups. ``wanted``: the status that items must have for the caller; None for any status."""
         # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)

@@ -27,7 +27,7 @@ from octavo.kit.db.database import Transaction
 from .inclusions import Inclusions
 
 Question = tuple[str, str]
-"""Lookup question: the ID of the space in which to look, and the text of the question."""
+"""Lookup: the ID of the space in which to look, and a text that identifies what was looked up."""
 
 OwnerKind = Literal["page", "reusable-content"]
 

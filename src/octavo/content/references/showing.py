@@ -1,4 +1,4 @@
-"""Documents of a state as presented to a reader, for rendering or as Markdown."""
+"""Documents of a state as shown to a reader: for rendering, or as Markdown."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class ConditionResult(NamedTuple):
 
 
 class ViewDocuments:
-    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and without comments
-    or links to withheld pages. ``resolver``: the resolver of references in the files of the view, including withheld
+    """Documents of a view as shown to its visitor: evaluated, with included content inserted, and without comments or
+    links to withheld pages. ``resolver``: the reference resolver for the files of the view, including withheld
     files."""
 
     def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
@@ -66,9 +66,9 @@ class ViewDocuments:
     def for_rendering(
         self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> Document:
-        """Return the document for HTML and PDF, with resolved references and the IDs of anchors in their nodes.
-        ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see ``for_external_renderer``.
-        ``whole``: see ``Drawing``."""
+        """Return the document for HTML and PDF, with references resolved and with the ID of each anchor stored in its
+        node. ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see
+        ``for_external_renderer``. ``whole``: see ``Drawing``."""
         owner = page_owner(page)
 
         def drawn(document: Document) -> Document:

@@ -32,7 +32,7 @@ _BATCH = 500
 _PAUSE = 0.02
 """Seconds to pause between two batches, so that other transactions can write."""
 _DEPENDENT = ("user", "collection", "openapi")
-"""Kinds of targets that exist for some callers only."""
+"""Kinds of targets that exist only for some callers."""
 
 
 class ReferenceGroup(NamedTuple):

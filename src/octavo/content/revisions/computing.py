@@ -47,8 +47,8 @@ class Dependency(Struct):
 @schema_name("Source")
 class ComputedSource(Struct):
     """Source of computed content. ``type``: the type, which selects the computer. ``dependencies``: the inputs by name.
-    ``seed``: the seed of the IDs of pages that were computed together with the document's page, and that the document
-    refers to."""
+    ``seed``: the seed of the IDs of other computed pages. The document can refer to these pages, which were computed
+    together with its own page."""
 
     type: str
     props: dict[str, Any] = {}

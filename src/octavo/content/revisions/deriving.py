@@ -53,9 +53,9 @@ _OWNERS = 50
 class MainUpdate(NamedTuple):
     """Changes to a state of main, from which data is derived.
 
-    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``from_scratch``: whether to derive the
-    current data of these owners as if none had been derived before. ``whole``: whether to prepare all rows,
-    which are then written under a version, instead of only the differences.
+    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``from_scratch``: whether to derive all data of the
+    changed pages and items as if none had been derived before. ``whole``: whether to prepare all rows, which are then
+    written under a version, instead of only the differences.
     """
 
     state: State

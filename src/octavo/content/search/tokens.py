@@ -185,7 +185,7 @@ class WantedWords(dict[str, frozenset[str]]):
 
 
 class WordMarker:
-    """Finder of wanted words and stems in text."""
+    """Finds wanted words and stems in text."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
@@ -221,7 +221,8 @@ class WordMarker:
 
 
 def is_cjk(token: str) -> bool:
-    """Return whether a token is in a script without spaces, such as Chinese, Japanese, Korean, or Thai."""
+    """Return whether a token is in a script that is split into character pairs, such as Chinese, Japanese, Korean, or
+    Thai."""
     return _IS_CJK.match(token) is not None
 
 

@@ -84,7 +84,7 @@ class UploadUsage(Struct, frozen=True):
 
 
 def measure_uploads(tx: Transaction, user_id: str) -> UploadUsage:
-    """Return the uploads of a user in all organizations."""
+    """Return the totals of a user's uploads in all organizations."""
     row = tx.one(
         "SELECT count(*), coalesce(sum(size), 0), count(*) - count(hash) FROM uploads"
         " WHERE user_id = :user AND expires_at > :now",

@@ -58,7 +58,8 @@ class BlockEntry(Struct, frozen=True):
 
 class Index(Struct, frozen=True):
     """Blocks of a source. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
-    get when the text is parsed to their actual keys, if these are different (see ``keys.assign_keys``)."""
+    get when the text is parsed to their actual keys, without nodes whose two keys are equal (see
+    ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -66,7 +67,7 @@ class Index(Struct, frozen=True):
 
 
 def index_blocks(document: Document) -> Index:
-    """Index an unedited document with its keys."""
+    """Index the blocks of an unedited document, including their keys."""
     digests = Digests(document)
     entries = [
         _entry(block, len(gap), digests) for block, gap in zip(document.nodes, document.gaps, strict=False)

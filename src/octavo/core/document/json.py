@@ -577,8 +577,8 @@ _UNCLEAN = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become
-    U+FFFD, and line breaks become ``    ``."""
+    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become U+FFFD, and all
+    line breaks become line feeds."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text

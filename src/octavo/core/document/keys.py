@@ -106,7 +106,8 @@ class Digests:
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names of nodes that are different from their digests."""
+        """Digests from which the keys of nodes are derived, by ``id(node)``, where they differ from the digest of the
+        content."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)

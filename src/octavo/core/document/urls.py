@@ -59,7 +59,7 @@ def _youtube(parts: list[str], query: dict[str, list[str]]) -> str | None:
 
 
 def player(url: str) -> Player | None:
-    """Return the player of an allowed provider for a URL of its content, or ``None``.
+    """Return the player for a URL of an allowed provider's content, or ``None`` if there is none.
 
     >>> player("https://youtu.be/dQw4w9WgXcQ").src
     'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ'
