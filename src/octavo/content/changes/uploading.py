@@ -81,7 +81,7 @@ def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[File
         retain(tx, "file", [row.hash for row in rows if row.hash is not None])
     found = []
     for (given, _), row in zip(wanted, rows, strict=True):
-        assert row.hash is not None, "what get_uploads gives has come"
+        assert row.hash is not None, "get_uploads returns only complete uploads"
         head = b"".join(context.files.open(row.hash, 0, min(row.size, IMAGE_HEAD)))
         found.append(Upload(row.hash, row.size, _type_of(given, head), *(dimensions(head) or (None, None))))
     return found

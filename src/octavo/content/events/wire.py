@@ -129,7 +129,7 @@ class OwnEventsQuery(EventsQuery):
             Meta(
                 pattern=pattern(
                     r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z",
-                    "be the ids of a change request or space, and of a page, separated by /",
+                    "be the ID of a change request or space, a slash, and the ID of a page",
                 )
             ),
         ]

@@ -487,7 +487,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"references: {len(there)} rows are stored, {len(wanted)} expected, {len(wanted & there)} match"
         )
     if questions != asked:
-        return f"references: {questions} questions are stored, {asked} expected"
+        return f"references: {questions} lookups are stored, {asked} expected"
     return check_totals(tx, space_id)
 
 
