@@ -1,4 +1,4 @@
-"""Commands for backups, and for the data of a server as a whole."""
+"""Commands for backups, and for checking and rebuilding a server's data."""
 
 from __future__ import annotations
 

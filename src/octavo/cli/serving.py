@@ -96,7 +96,8 @@ def _serve(options: argparse.Namespace, *roles: Role) -> int:
 
 
 def _supervise(options: argparse.Namespace) -> int:
-    """Run this command as the parent of its workers. The parent loads as few modules as possible."""
+    """Run a parent process that starts this command in worker processes. The parent loads as few modules as
+    possible."""
     from octavo.kit.observability.logs import configure_for
     from octavo.kit.processes.supervision import Supervisor, command_of
     from octavo.kit.temporary import TemporaryFolder

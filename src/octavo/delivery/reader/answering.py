@@ -76,7 +76,8 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
 
 
 def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
-    """Return a response whose stream ends once the reader can no longer ``enter`` the site."""
+    """Return a response whose stream ends once ``enter`` raises an error because the reader no longer has access
+    to the site."""
     begin = answer.stream
     if begin is None:
         return answer

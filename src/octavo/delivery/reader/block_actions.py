@@ -35,7 +35,7 @@ Value = str | bool | int | float | list[str | int | float]
 
 
 class ComponentField(Struct, frozen=True, omit_defaults=True):
-    """Field of a component. ``of``: the choices of a field in which visitors select ``one`` or ``many``."""
+    """Field of a component. ``of``: the options from which visitors select ``one`` or ``many``."""
 
     kind: Literal["text", "flag", "one", "many"]
     of: list[str | int | float] = []

@@ -119,7 +119,7 @@ def _minify_script(script: str) -> str:
 
 
 def find_asset(name: str) -> Static | None:
-    """Return the static file of that name (style sheet, script, font, or frame for diagrams), or None."""
+    """Return the static file with this name (style sheet, script, font, or frame for diagrams), or None."""
     return _load(name) if name in _ASSETS or name == _MERMAID or name in font_files() else None
 
 

@@ -257,8 +257,8 @@ class ToSend(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Access of tools to a site as the visitor sees it. ``build``: a function that returns the page builder
-    of a space."""
+    """Access that tools have to a site, limited to what the visitor can see. ``build``: a function that returns
+    the page builder of a space."""
 
     tx: Transaction
     visit: SiteVisit

@@ -151,7 +151,7 @@ class DrawnText(Struct, frozen=True):
 
 
 def _measure(text: DrawnText) -> int:
-    """Return the approximate size of a string in memory."""
+    """Return the approximate size of a rendered text in memory, in bytes."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
@@ -182,8 +182,8 @@ def _column(page: Page) -> int:
 
 
 class PageBuilder:
-    """Builder of a page's view, or of other parts that a visit needs. ``hosts``: the hosts of this server.
-    ``look``: the appearance of the site. ``whole``: the result of ``shows_all_fields``."""
+    """Builder of page views and of other content for a visit. ``hosts``: the hosts of this server. ``look``: the
+    appearance of the site. ``whole``: the result of ``shows_all_fields``."""
 
     def __init__(
         self,
@@ -415,8 +415,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page. A cached text, which can be from any revision and visitor, is used if the result
-        would be the same."""
+        """Return the text of a page. If rendering would give the same result, a cached text is used, even from
+        another revision or visitor."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (

@@ -28,7 +28,7 @@ class _IndexEntry(Struct, frozen=True):
 
 
 class ReferenceIndex:
-    """Index of operations and schemas, small enough to scan."""
+    """Index of operations and schemas. It is small enough for a search to scan all entries."""
 
     def __init__(
         self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str

@@ -101,8 +101,8 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """Return the frame of a site's page, or of a view without a page. All links lead to content that this visitor can
-    see."""
+    """Return the frame of a site's page, or of a view without a page. All links point to content that this
+    visitor can see."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization

@@ -47,7 +47,7 @@ SEEN_PATH = "~seen"
 MAX_SEEN = 4096
 """Maximum size of a report, in bytes."""
 MAX_WORDS = 512
-"""Maximum number of characters of a search or question that are stored."""
+"""Maximum number of characters to store from a search or question."""
 _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 

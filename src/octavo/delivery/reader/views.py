@@ -376,10 +376,10 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 
 class CoverView(Struct, frozen=True, kw_only=True):
-    """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide
-    as the text. ``behind``: whether it is behind the title, whose color on it is ``words``, and ``words_dark`` in the
-    dark theme. ``fades``: whether its edges fade out. The height is in pixels. ``focus``: the vertical position of
-    the image in percent."""
+    """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide as
+    the text. ``behind``: whether it is behind the title. ``words`` and ``words_dark``: the colors of a title in
+    front of the image, in the light and dark themes. ``fades``: whether its edges fade out. The height is in
+    pixels. ``focus``: the vertical position of the image in percent."""
 
     light: Asset
     dark: Asset | None = None

@@ -47,13 +47,13 @@ class Redirection(Struct):
 
 
 class PublishedContent(Struct, rename="camel"):
-    """Content shown at a URL of a site. ``complete``: whether all longer paths would select the same
-    section, variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded
-    values, for use in headers. ``pathname``: the decoded path. ``apiToken``: the token for reading the
-    content as this visitor sees it.
+    """Content shown at a URL of a site. ``complete``: whether every path under this URL selects the same section,
+    variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded values, for use in
+    headers. ``pathname``: the decoded path. ``apiToken``: the token for reading the content as this visitor sees
+    it.
 
-    ``preview``: whether it is a preview. ``changeRequest``, ``revision``: the content that a preview shows instead of
-    the space's current content.
+    ``preview``: whether it is a preview. ``changeRequest``, ``revision``: the content that a preview shows
+    instead of the space's current content.
     """
 
     organization: str

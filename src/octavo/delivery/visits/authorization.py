@@ -306,7 +306,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRed
 
 
 class OtherSpaces:
-    """The other spaces of a site that is visited in one space. Spaces in the same section come first."""
+    """Spaces of a site other than the visited space. Spaces in the same section come first."""
 
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx

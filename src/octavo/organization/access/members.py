@@ -29,7 +29,7 @@ def on_joined(hook: Joined) -> Joined:
 
 
 def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool = False) -> None:
-    """Call all registered hooks about a new member."""
+    """Call all registered hooks for a new member."""
     for hook in _on_joined:
         hook(tx, organization_id, user_id, vouched)
 

@@ -44,7 +44,7 @@ class PageViewer(NamedTuple):
 
 
 def read_entry(text: str) -> RuleEntry | None:
-    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError if the entry is invalid.
+    """Parse an entry. Return None for ``administrators`` and ``sites``. Raises ValueError if the entry is invalid.
 
     >>> read_entry("team:T1:edit")
     RuleEntry(subject='team', id='T1', level='edit')

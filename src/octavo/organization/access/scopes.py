@@ -1,4 +1,4 @@
-"""Permissions that scopes give to tokens. They are derived from the table of operations.
+"""Permissions that scopes grant to tokens. They are derived from the table of operations.
 
 ``read`` allows all GET operations, ``write`` all operations outside the area ``access``, and ``admin`` all
 operations. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
@@ -61,8 +61,8 @@ write to the main version directly: people merge their drafts, or an agent that 
 
 
 class Reach(NamedTuple):
-    """Reach of a caller's token, regardless of the person. ``scopes``: the scopes of the caller. ``agent``:
-    whether an agent or app acts on behalf of a person; the scopes are then from ``AGENT_SCOPES`` or
+    """Reach of a caller's token, regardless of the person's role. ``scopes``: the scopes of the caller.
+    ``agent``: whether an agent or app acts on behalf of a person; the scopes are then from ``AGENT_SCOPES`` or
     ``API_SCOPES``."""
 
     kind: type[Caller]
@@ -101,7 +101,7 @@ def allows(reach: Reach, operation: Operation) -> bool:
 
 
 def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
-    """Return whether the scopes include a scope of an area."""
+    """Return whether a set of scopes includes the scope that an area requires."""
     area, _, verb = needed.partition(":")
     if "admin" in scopes or f"{area}:write" in scopes or ("write" in scopes and area != "access"):
         return True
@@ -200,7 +200,7 @@ def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raise Forbidden if the scopes of the actor's token don't include the operation."""
+    """Raise Forbidden if the scopes of the actor's token don't allow the operation."""
     if allows(reach_of(actor), operation):
         return
     match actor:
@@ -225,6 +225,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. These must not
-    exceed its own scopes."""
+    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. The scopes
+    of a new token must not exceed ``own``."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

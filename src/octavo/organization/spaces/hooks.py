@@ -93,8 +93,7 @@ def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
 
 
 def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
-    """Register ``hook(tx, hashes)``, which is called with the hashes of Markdown sources that nothing refers to
-    anymore."""
+    """Register ``hook(tx, hashes)``, which is called with the hashes of Markdown sources that are no longer used."""
     _on_unnamed_texts.append(hook)
 
 

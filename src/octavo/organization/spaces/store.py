@@ -56,7 +56,7 @@ class SpaceRow(Struct, frozen=True):
     """Location of the space on the first published site that contains it: `VISIBILITY HOST/PATH/`. The host is empty if
     the site is under the server's sites URL."""
     visitor_auth: str | None
-    """Settings of that site, as JSON, if the site uses visitor authentication."""
+    """Settings of the site in ``published``, as JSON, if the site uses visitor authentication."""
     git_state: str | None
     """Repository that the space is synced with, as JSON in the API format."""
 
@@ -318,7 +318,7 @@ def _update(tx: Transaction, table: str, id: str, values: Mapping[str, object]) 
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
-    """Return a rank after all spaces and collections with one parent in an organization."""
+    """Return a rank after all spaces and collections with this parent in an organization."""
     place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
     place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
     parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}

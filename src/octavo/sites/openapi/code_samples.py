@@ -313,7 +313,7 @@ def read_own_samples(data: Data) -> list[CodeSample]:
 
 
 class Value(Struct, frozen=True):
-    """Syntax of JSON values in a language."""
+    """Syntax of JSON values in a programming language."""
 
     object: tuple[str, str]
     pair: str

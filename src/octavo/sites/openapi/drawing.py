@@ -41,8 +41,8 @@ _FLOWS = 6
 scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations to list on this page, in total and per scope or scheme. Additional operations are only
-counted."""
+"""Maximum number of operations to list on the authentication page, in total and per scope or scheme. Additional
+operations are only counted."""
 _MEANINGS = 12
 """Maximum number of descriptions to list per status on the errors page. ``_BODIES``: the maximum number of
 bodies for all statuses. ``_SAID``: the maximum number of parameters or headers of one kind."""
@@ -54,7 +54,7 @@ _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
-"""Maximum numbers of languages per request on this page: if all are shown, and if they are in tabs."""
+"""Maximum number of languages in which to show an example request on the authentication page."""
 
 
 class ApiReferenceRenderer(OperationRenderer):
@@ -333,13 +333,12 @@ def _fill_number(words: str, number: int) -> str:
 
 
 def _draw_columns(left: list[Block], right: list[Block]) -> list[Block]:
-    """Return two columns."""
     columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
     return [Block("columns", {}, [*columns])]
 
 
 def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """Return a table of names and values. Markdown requires its empty header row."""
+    """Return a table of names and values. Markdown requires the table's empty header row."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -355,7 +354,6 @@ def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
 
 
 def _flows(scheme: Data, words: ReferenceWords) -> list[Block]:
-    """Return the OAuth flows with their URLs."""
     found: list[tuple[str, list[Block]]] = []
     for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
         data = object_of(value)

@@ -62,7 +62,7 @@ class ModelPage(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return ``F`` or ``F–J``."""
+        """Return the first and last letters on the page, such as ``F–J``, or a single letter."""
         first, last = next(iter(self.letters)), next(reversed(self.letters))
         return first if first == last else f"{first}–{last}"  # noqa: RUF001 - a range
 

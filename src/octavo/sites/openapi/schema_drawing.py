@@ -20,8 +20,8 @@ from .description import ApiDescription, Data, list_of, object_of, text_of
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Maximum number of properties to render per operation or schema. The second number is for pages with many operations.
-Additional properties are only counted."""
+"""Maximum number of properties to render per operation or schema on pages with many operations (on other pages,
+``_PROPERTIES``). Additional properties are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
 """Number of fields to render for the operations on one page, outer levels first. Beyond this number, nested content is
@@ -29,7 +29,7 @@ omitted, unless the visitor requests all fields. Fields at the first level are a
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
-"""Maximum number of characters in an example. The second number is for pages with many operations."""
+"""Maximum number of characters in an example on pages with many operations (on other pages, ``_EXAMPLE``)."""
 _EXAMPLES_OF_PAGE = 50_000
 """Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
@@ -106,12 +106,13 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaRenderer:
-    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each operation
-    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own page under
-    ``schemas_at``. Their content is shown only in that location. ``spec``: the page's name for the specification, used
-    when trying out an operation. ``together``: the number of operations on a page for people. ``brief``: whether the
-    page also has other content, so that only required parts of a request are expanded. ``whole``: whether to render all
-    nested fields, regardless of their number; otherwise, some are replaced with a link to the page with all fields."""
+    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
+    operation is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their
+    own page under ``schemas_at``. Their content is shown only in that location. ``spec``: the name by which the
+    page refers to the specification, used when trying out an operation. ``together``: the number of operations on
+    a page for people. ``brief``: whether the page also has other content, so that only required parts of a
+    request are expanded. ``whole``: whether to render all nested fields, regardless of their number; otherwise,
+    some are replaced with a link to the page with all fields."""
 
     def __init__(
         self,
@@ -206,7 +207,7 @@ class SchemaRenderer:
         return taken
 
     def _reset(self) -> None:
-        """Start a new operation or schema, with nothing described yet."""
+        """Reset the state that belongs to the previous operation or schema."""
         self._left = self._most
         self._told = set()
 
@@ -423,7 +424,7 @@ class SchemaRenderer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: Sequence[object]) -> list[str]:
-        """Summarize the variants. Return an empty string if the summary is too long."""
+        """Summarize the variants. Return an empty list if the summary would be too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)

@@ -1,5 +1,5 @@
-"""Characters that a PDF can show. The fonts in typst, and the fonts in a folder with additional fonts, cover these
-characters."""
+"""Characters that a PDF can show: those covered by Typst's fonts and by the fonts in a folder with additional
+fonts."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the
-    characters that have been found so far and that no font covers."""
+    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the characters
+    found so far that no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
         self._ranges = _merge_ranges(

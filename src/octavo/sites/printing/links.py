@@ -60,9 +60,9 @@ def hidden_key(state: State) -> str:
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
-    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid or has
-    expired, if the person who requested it can no longer see the content, or if page restrictions have changed since
-    then."""
+    """Return the PDF that a link points to, and enqueue its creation if necessary. Return None if the link is
+    invalid or has expired, if the person who requested it can no longer see the content, or if page restrictions
+    have changed since then."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

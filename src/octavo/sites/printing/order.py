@@ -25,7 +25,7 @@ class PrintChapter(Struct, frozen=True, kw_only=True):
 
 
 class LinkedPage(Struct, frozen=True, kw_only=True):
-    """Target of a link, which may not be printed."""
+    """Target of a link. The PDF doesn't necessarily contain the page."""
 
     id: str
     title: str

@@ -74,7 +74,7 @@ class Typesetter:
         (self._folder / "known.json").write_bytes(msgspec.json.encode(known))
 
     def main(self, numbers: Any) -> str:
-        """Return the main file, with these chapters."""
+        """Return the source of the main file, which includes these chapters."""
         order = self._order
         title = self._text(order.title)
         date = self._text(order.date)

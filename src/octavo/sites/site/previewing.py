@@ -130,7 +130,7 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
-    """Return a change request in a space on the site that isn't concealed."""
+    """Return a change request if its space is on the site and the request isn't concealed."""
     # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
         return None

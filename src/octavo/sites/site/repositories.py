@@ -201,8 +201,7 @@ def _read(ground: CommittedFolder) -> DocsConfig:
 
 
 def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]) -> set[str]:
-    """Return the keys of spaces whose folders exist, or existed when they were synced. Report the other
-    spaces."""
+    """Return the keys of spaces whose folders exist, or existed at the last sync. Report the other spaces."""
     found: set[str] = set()
     for entry in config.spaces:
         if entry.directory is None:

@@ -411,8 +411,8 @@ def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Organ
 
 @operation("createPicture", "POST", _PICTURES, needs=Can.CREATE_CONTENT, status=201, errors=(400, 404))
 def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> OrganizationPicture:
-    """Create an image from a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG, or an icon. Its
-    `url`, which can be used in customizations, is public."""
+    """Create an image from a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG, or ICO. Its `url`, which
+    can be used in customizations, is public."""
     with call.db.write() as tx:
         return present_picture(call, site_images.create(tx, call.context, org, body.storage_key))
 

@@ -356,8 +356,8 @@ def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def is_given_up(tx: Transaction, hostname: str) -> bool:
-    """Return whether a site had this hostname, and no site is behind it now. Its DNS record may still point to
-    this server."""
+    """Return whether this hostname belonged to a site and no longer belongs to any site. Its DNS record may still
+    point to this server."""
     row = tx.one(
         """SELECT 1 FROM site_former_hostnames f WHERE f.hostname = :name
              AND NOT EXISTS (SELECT 1 FROM sites s WHERE s.proxy_host = f.hostname)""",
@@ -377,7 +377,7 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """Return a number that changes whenever data that site visitors can see changes, other than the content of
+    """Return a number that changes whenever data that site visitors can see changes, not counting the content of
     spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found

@@ -78,7 +78,8 @@ class RedirectEditor:
         return self._count >= store.MAX_REDIRECTS
 
     def find(self, source: str, *, draft: bool) -> RedirectRow | None:
-        """Return the live redirect, or the draft, with exactly this source."""
+        """Return the redirect with exactly this source: the draft if ``draft`` is set, and otherwise the live
+        redirect."""
         return store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
 
     def create(self, fields: RedirectFields) -> RedirectRow:

@@ -1,8 +1,8 @@
 """Resolve paths on a site that have no page for a visitor. The target can be the current location of a section or
-variant that was previously at the path, or the target of a redirect on the site or in the space that contains the path.
-Targets are always visible to the visitor.
+variant that was previously at the path, or the target of a redirect on the site or in the space that contains the
+path. Targets are always visible to the visitor.
 
-The reader and external renderers use this.
+The reader and external renderers use this module.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ def find_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRo
 
 
 def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> RedirectRow | None:
-    """Return the live redirect, or the draft, with exactly this source."""
+    """Return the redirect with exactly this source: the draft if ``draft`` is set, and otherwise the live
+    redirect."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM site_redirects
             WHERE site_id = :site AND source_key = :key AND draft = :draft""",

@@ -24,7 +24,8 @@ from . import store
 _SUGGESTED = 50
 _VERSIONS = 2_000
 _EXAMINED = 200
-"""Maximum numbers to examine, latest first: former versions of a space's pages, and deleted pages among them."""
+"""Maximum number of deleted pages of a space to examine, latest first. ``_VERSIONS``: the maximum number of
+former page versions in which to look for deleted pages."""
 
 
 class SuggestedRedirect(Struct, rename="camel"):

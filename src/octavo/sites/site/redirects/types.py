@@ -39,7 +39,8 @@ class ToExternal(Struct, tag_field="kind", tag="external"):
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """Former name of ``external``, which was used before the public API had ``external``; an Octavo extension."""
+    """URL, like ``external``, under the name that Octavo used before the public API had ``external``; an Octavo
+    extension."""
 
     url: HttpUrl
 

@@ -135,8 +135,8 @@ def _live_rows(structure: Structure) -> list[Row]:
 
 
 def _newly_visible(before: Structure, after: Structure) -> set[str]:
-    """Return the spaces that more people can see than before, without added spaces, for which permission was already
-    checked."""
+    """Return the spaces that more people can see than before, except added spaces, for which permission was
+    already checked."""
     return {
         shown.space_id
         for shown in after.site_spaces.values()
