@@ -1,6 +1,7 @@
 """Declarations of commands. Each one declares a command's name, options, and function.
 
-Modules that declare commands import heavy modules inside the functions that need them, so that help is instant.
+Modules that declare commands import heavy modules inside the functions that need them, so that help is shown
+instantly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Option values. Each function parses a string, and its error describes the valid values."""
+"""Parsing of option values. Each function parses a string, and raises an error that describes the valid values."""
 
 from __future__ import annotations
 

@@ -133,8 +133,8 @@ class ToolCaller(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to the maximum length of text that a model can read in one call. The
-    structured content isn't truncated."""
+    """Return a response as JSON text, truncated to the maximum length of a response. The structured content isn't
+    truncated."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)

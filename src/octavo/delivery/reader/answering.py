@@ -53,9 +53,9 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """Return the response to a POST request to a decoded path. Clients without cookies send a visitor's
-    token as a bearer token. Raises NotFound if nothing accepts the request, and Unauthorized if the visitor
-    must sign in first."""
+    """Return the response to a POST request to a decoded path. Clients without cookies send a visitor's token as
+    a bearer token. Raises NotFound if no route accepts the request, and Unauthorized if the visitor must sign in
+    first."""
     coming = _visitor_request(view, path)
     try:
         answer = _visit(view, host, path, coming).answer

@@ -102,7 +102,7 @@ def _is_valid(visited: Visited) -> bool:
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Return whether the path doesn't contain a secret that grants access."""
+    """Return whether the path is free of secrets that grant access."""
     return visited.admission is not None and visited.admission.has_open_path
 
 
@@ -367,7 +367,7 @@ class Sites:
             self._threads[pool].close()
 
     def find_host(self, request: Request) -> Answer:
-        """Respond whether a published site has this custom domain, for proxies that request certificates on
+        """Report whether a published site has this custom domain, for proxies that request certificates on
         demand."""
         query = parse_qs(request.query_string.decode("latin-1"))
         name = spell_host(query.get("domain", [""])[0])
@@ -405,8 +405,8 @@ class Sites:
         return Answer(200, image, "image/png", headers)
 
     async def read_print(self, request: Request) -> Answer:
-        """Return the PDF that a link points to when it is ready. After a while, respond that it is still being
-        created."""
+        """Wait until the PDF that a link points to is ready, and return it. After a while, respond that the PDF
+        is still being created."""
         host = request.header(b"host")
         await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
@@ -470,7 +470,7 @@ def _site_path(request: Request) -> str:
 
 
 def icon_route() -> Route:
-    """Return the route of the icon for pages without their own."""
+    """Return the route of the default icon, for pages that don't have an icon."""
     headers = {"cache-control": "public, max-age=86400"}
     return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
 

@@ -474,7 +474,7 @@ def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
-    """Register a request to an API. ``write_sent`` presents the response later."""
+    """Register a request to be sent to an API. ``write_sent`` presents the response later."""
     space, page, listed = _find_operation(site, asked.address)
     key = f"{listed.method.lower()} {listed.path}"
     operation = site.build(space).find_operation(page, None, key)

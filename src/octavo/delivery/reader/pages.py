@@ -392,8 +392,8 @@ class PageBuilder:
         return None
 
     def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> HtmlContext:
-        """Return the rendering context. ``origins``: collects the hosts of operations that can be tried out,
-        and an empty string for each of these operations."""
+        """Return the rendering context. ``origins``: a list that receives the hosts of operations that can be
+        tried out, and an empty string for each of these operations."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
@@ -567,7 +567,7 @@ class PageBuilder:
         return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
 
     def _target(self, page: Page) -> HtmlTarget | None:
-        """Return the target of a link page."""
+        """Return the target of a page that is only a link."""
         return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
 
     def _cover(self, page: Page) -> CoverView | None:
@@ -723,9 +723,9 @@ class PageBuilder:
         return self._markdown(page, section=anchor)
 
     def markdown(self, page: Page, *, alone: bool = True) -> str:
-        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the page is a
-        separate document rather than part of a longer text. If so, links within it are relative, and a note points to
-        the index."""
+        """Return the page in Markdown, as this visitor sees it, with absolute URLs. ``alone``: whether the page
+        is a separate document rather than part of a longer text. If so, links within it are relative, and a note
+        points to the index."""
         written = self._markdown(page, alone=alone)
         assert written is not None, "only a section can be missing"
         return written

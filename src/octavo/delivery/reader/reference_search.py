@@ -20,7 +20,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class _IndexEntry(Struct, frozen=True):
-    """Entry of the index. ``names``: its names. ``text``: all text about it. All are in lowercase."""
+    """Index entry for an operation or schema. ``names``: its names. ``text``: all text about it. Both are in
+    lowercase."""
 
     hit: SearchHit
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Parts of a whole site: its frame, robots.txt, and sitemap.xml."""
+"""Site-wide parts: the frame of pages, robots.txt, and sitemap.xml."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class _Links:
 
 
 def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
-    """Return the tab for a section, an external link, or a group with all its nested sections, in the
+    """Return the tab for a section, an external link, or a group with all its nested sections. Titles are in the
     visitor's language if available."""
     visit = space.visit
     if isinstance(node, SectionGroupRow):

@@ -1,7 +1,6 @@
-"""Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
+"""Resolve the content that a published site's URL shows to a visitor, for an external renderer.
 
-Access is determined in the same way as in the reader: with the same visits, created from a different kind of
-request."""
+Access is checked as in the reader, with the same kinds of visits, which are created from the renderer's requests."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
-    """Return the visit to one of the site's spaces, which the visitor can see."""
+    """Return the visit to one of the site's spaces. The visitor must be able to see the space."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
@@ -289,7 +289,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 
 class VisitRedirect(NamedTuple):
-    """Redirect of a visitor. ``permanent``: whether the redirect is permanent and applies to all visitors."""
+    """Redirect for a visitor. ``permanent``: whether the redirect is permanent and applies to all visitors."""
 
     target: str
     permanent: bool = False
@@ -314,7 +314,7 @@ class OtherSpaces:
         self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
 
     def find(self, space_id: str) -> SpaceVisit | None:
-        """Return the start of a space; None if the visitor can't see it."""
+        """Return a visit to the start of one of these spaces; None if the visitor can't see the space."""
         if space_id not in self._visits:
             near = (*self._space.site_spaces, *self._space.visit.outline.site_spaces())
             shown = next((one for one in near if one.space_id == space_id), None)

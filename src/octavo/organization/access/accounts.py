@@ -161,8 +161,8 @@ def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """Hand over the account to the person who verified its email address, by removing its password and its
-    manager."""
+    """Hand over the account to the person who verified its email address, by removing its password and the
+    organization that manages it."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,

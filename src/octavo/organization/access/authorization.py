@@ -127,7 +127,8 @@ class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
-    """Caller with access to a space. Only operations that declare it can enter ``deleted`` spaces."""
+    """Caller with access to a space. ``deleted``: whether the space is in the trash. Only operations that are
+    declared for such spaces can access them."""
 
     space_id: str
     locked: bool
@@ -181,7 +182,7 @@ class KeptSpaceAccess(SpaceAccess, frozen=True):
 
 def require_actor(call: Call) -> Actor:
     """Return the actor whose permissions apply. Raises Unauthorized if there is no actor, Forbidden if the
-    token's scopes don't include the operation, and NotFound for visitors."""
+    token's scopes don't allow the operation, and NotFound for visitors."""
     actor = call.actor
     require_scope(actor, call.operation)
     return actor

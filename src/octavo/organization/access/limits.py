@@ -107,7 +107,7 @@ def read_request_limits(database: Database) -> dict[str, int]:
 
 
 def measure(tx: Transaction, organization_id: str) -> ResourceUsage:
-    """Measure an organization's usage. The number of rows read is proportional to its content."""
+    """Measure an organization's usage. The number of rows read is proportional to the size of its content."""
     return ResourceUsage(**{name: count(tx, organization_id) for name, count in _COUNTERS.items()})
 
 

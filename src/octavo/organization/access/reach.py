@@ -95,7 +95,7 @@ def require_account(actor: Actor, needs: Can) -> None:
 
 
 def require_person(actor: Actor) -> Person:
-    """Return the person. Raises Forbidden if the actor is a script."""
+    """Return the actor as a person. Raises Forbidden if the actor is a script."""
     match actor:
         case Person():
             return actor

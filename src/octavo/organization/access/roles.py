@@ -1,7 +1,7 @@
 """Roles, their abilities, and the rule that determines a person's role on an object.
 
-No other module contains such tables: the authorization check and all ``permissions`` objects in responses (see
-``permitting``) use the tables in this module."""
+All tables of roles and abilities are in this module. The authorization check and all ``permissions`` objects in
+responses (see ``permitting``) use them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def role_height(role: str | None) -> int:
 
 
 def role_from_height(height: int) -> Role | None:
-    """Return the role with this height."""
+    """Return the role with this height; see ``role_height``."""
     return ORDER[height - 1] if height else None
 
 

@@ -56,8 +56,9 @@ def require_known(scopes: Iterable[str]) -> None:
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
-"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires. Agents never
-write to the main version directly: people merge their drafts, or an agent that was granted the scope for merging."""
+"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires. Agents
+never write to the main version directly: their drafts are merged by people, or by an agent that was granted the
+scope for merging."""
 
 
 class Reach(NamedTuple):
@@ -109,7 +110,7 @@ def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 class _Allowed(NamedTuple):
-    """Operations in an area with these methods, at or under a path."""
+    """Operations that a scope allows: those in an area that have one of these methods and are at or under a path."""
 
     area: str
     methods: tuple[str, ...] = ("GET",)
@@ -159,8 +160,8 @@ def _list_reached_scopes() -> tuple[str, ...]:
 
 
 SCRIPTS_REACH = _list_reached_scopes()
-"""Scopes for all possible actions of integration scripts. People who can choose scripts, where they run, and with which
-token therefore need all of these scopes."""
+"""Scopes for all possible actions of integration scripts. Scripts can perform all of these actions, so people
+need all of these scopes to choose scripts, where scripts run, and which tokens scripts get."""
 _SYNCED = ("changes:write", "content:write")
 """Scopes that an integration's `space:git:sync` scope includes, for Git sync operations only."""
 

@@ -141,7 +141,8 @@ def insert_token(
 
 
 def record_last_use(tx: Transaction, table: str, used: dict[str, int]) -> None:
-    """Record the time of the last use of ``tokens`` or ``sessions``, by ID."""
+    """Record when ``tokens`` or ``sessions`` were last used. ``used``: the times in milliseconds, by the ID of
+    the token or session."""
     for id, at in used.items():
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 

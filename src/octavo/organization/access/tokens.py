@@ -283,9 +283,9 @@ def grantor_of(actor: Actor) -> Grantor:
 
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
-    """Return the grantor's current actor. Return None if the grantor's token was revoked or has expired, the session
-    ended, the account was deactivated, or the token no longer allows the operation. The actor's permissions must then
-    be checked as usual."""
+    """Return the actor for a grantor. Return None if the grantor's token was revoked or has expired, the session
+    ended, the account was deactivated, or the token no longer allows the operation. The actor's permissions must
+    then be checked as usual."""
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)

@@ -126,7 +126,7 @@ def find_invited(tx: Transaction, organization_id: str, email: str) -> ScimUserR
 def list_users(
     tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
 ) -> tuple[list[ScimUserRow], int]:
-    """Return members and invited people, oldest first, and the total."""
+    """Return members and invited people, oldest first, and their total number."""
     conditions, values = _conditions(filters)
     where = f"FROM {_USERS}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     rows = tx.all(

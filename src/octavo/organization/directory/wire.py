@@ -116,7 +116,7 @@ def _name(body: UserBody) -> str | None:
 
 
 def read_user(body: UserBody) -> SentUser:
-    """Return the sent user. Raises BadRequest if the user has no email address."""
+    """Return the user in a request body. Raises BadRequest if the user has no email address."""
     return SentUser(_address(body), body.external_id, _name(body), body.active)
 
 

@@ -1,7 +1,7 @@
 """Duplicate a space: the content of the main version becomes the first revision of a new branch.
 
-The packages that own the rows copy them inside the database (``hooks``). For a small space, this is one transaction.
-For a large space, short transactions precede the transaction that makes the duplicate visible."""
+The packages that own the rows copy them inside the database (``hooks``). A small space is copied in one
+transaction. For a large space, short transactions precede the transaction that makes the duplicate visible."""
 
 from __future__ import annotations
 

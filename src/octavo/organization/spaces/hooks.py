@@ -45,7 +45,7 @@ FindShared = Callable[[Transaction, Context, str, str], str | None]
 """Function that returns the URL at which the share link with a key opens a space, or None."""
 
 CountHidden = Callable[[Transaction, Recipient, list[str]], Mapping[str, int]]
-"""Function that returns the numbers of open comments that the recipient can't see, by space."""
+"""Function that returns, for each space, how many open comments the recipient can't see."""
 
 _find_shared: list[FindShared] = []
 _count_hidden: list[CountHidden] = []
@@ -81,8 +81,8 @@ def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> s
 
 
 def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
-    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row, with
-    its ``NewSpace``."""
+    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row, with the
+    ``NewSpace``."""
     _on_begin.append(hook)
 
 
@@ -123,9 +123,9 @@ def on_language(hook: Hook) -> None:
 
 
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
-    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that refer to the
-    space are deleted along with it, and the sources and files that they refer to are released. Hooks handle all other
-    cases."""
+    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that refer
+    to the space are deleted along with it, and the sources and files that they refer to are released. Hooks
+    handle everything else."""
     _on_purge.append(hook)
 
 

@@ -257,8 +257,8 @@ def get_collection(call: Call, collection: CollectionAccess) -> Collection:
 
 @operation("listSpacesInCollectionById", "GET", "/collections/{collectionId}/spaces", needs=Can.VIEW)
 def list_collection_spaces(call: Call, collection: CollectionAccess, query: RankedQuery) -> Listing[Space]:
-    """List the spaces directly in a collection that the caller can see, newest first or in their custom
-    order."""
+    """List the spaces that are directly in a collection and that the caller can see, newest first or in their
+    custom order."""
     org, by_rank = collection.organization, query.order_by == "rank"
     with call.db.read() as tx:
         found = store.list_spaces(
@@ -270,7 +270,7 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Rank
 @operation("listCollectionsInOrganizationById", "GET", "/orgs/{organizationId}/collections", needs=Can.VIEW)
 def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Listing[Collection]:
     """List the collections of an organization that the caller can see, newest first or in their custom order.
-    With ``nested=false``, lists only those at the top level."""
+    With ``nested=false``, lists only collections at the top level."""
     with call.db.read() as tx:
         found = store.list_collections(
             tx, org, query.limit, query.page, nested=query.nested, by_rank=query.order_by == "rank"

@@ -93,7 +93,7 @@ _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.
 _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
 
 ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.space_id = {space})"
-"""SQL condition that a site contains a space. ``{space}``: the column with the space's ID."""
+"""SQL condition that is true if a site contains a space. ``{space}``: the column with the space's ID."""
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
@@ -189,8 +189,8 @@ def _visible_rows(
     *,
     ascending: bool = False,
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Return one page (plus one row) of the visible rows by ID, each with the viewer's role, and the total.
-    ``own``: the alias of their table."""
+    """Return one page (plus one row) of the visible rows, sorted by ID, each with the viewer's role, and the
+    total. ``own``: the alias of the rows' table."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
     # Every row contains the total, so that visibility is evaluated only once.
@@ -223,7 +223,7 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 def _ranked_rows(
     tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and by the rank within it."""
+    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and then by rank."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"
@@ -243,7 +243,7 @@ def _ranked_rows(
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """Return the number of these collections, and of spaces directly in them, that the caller administers."""
+    """Count the given collections, and the spaces directly in them, that the caller administers."""
     both = (
         (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
         (select_visible_collections(org, "c.id IN :ids"), COLLECTION),

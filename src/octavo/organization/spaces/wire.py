@@ -31,7 +31,7 @@ Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-col
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=NOT_BLANK)]
 DEFAULT_EMOJI = "1f4d8"
-"""Emoji of spaces without one, because the public description requires an emoji on every space."""
+"""Emoji for spaces without one, because the public API description requires an emoji on every space."""
 
 
 class SpaceUrls(Struct):

@@ -148,7 +148,7 @@ def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bo
 
 
 def first_file(font: BuiltInFont) -> str:
-    """Return the file to preload, because nearly every page uses it."""
+    """Return the file that pages preload, because nearly every page uses it."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 

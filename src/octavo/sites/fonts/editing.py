@@ -31,7 +31,7 @@ def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontR
 def create(
     tx: Transaction, context: Context, org: OrgAccess, family: str, faces: Mapping[int, str]
 ) -> store.FontRow:
-    """Create a font from the caller's uploads by weight. Raises NotFound if an upload doesn't exist,
+    """Create a font from the caller's uploads, keyed by weight. Raises NotFound if an upload doesn't exist,
     BadRequest if a file is invalid, and PreconditionFailed if the regular weight is missing."""
     _require_regular(faces)
     font_id = store.insert_font(tx, org.organization_id, family.strip())

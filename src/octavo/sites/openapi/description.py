@@ -226,8 +226,8 @@ class ApiDescription:
         return {}
 
     def merge(self, value: object) -> Data:
-        """Return a schema merged with its ``allOf``, as readers expect. Each reference is merged only once, even if it
-        is repeated or circular."""
+        """Return a schema merged with its ``allOf``. Each reference is merged only once, even if it is repeated
+        or circular."""
         schema = self.follow(value)
         if not list_of(schema.get("allOf")):
             return schema

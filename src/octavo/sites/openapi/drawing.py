@@ -61,8 +61,8 @@ class ApiReferenceRenderer(OperationRenderer):
     """Renderer of one specification: its operations, its schemas, and the parts that apply to all of them."""
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
-        """Return schemas by name, each under a heading. Unknown schemas are omitted. ``title``: the heading that is
-        already shown above."""
+        """Return the schemas with these names, each under a heading. Unknown schemas are omitted. ``title``: the
+        heading that is already shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)

@@ -538,7 +538,7 @@ def group_of(page: Page) -> str:
 
 
 class Listed(Struct, frozen=True):
-    """Operation on a computed page: it is either the entire page, or at an ``anchor`` on the page."""
+    """Operation on a computed page. It is either the entire page, or the part of the page at ``anchor``."""
 
     method: str
     path: str

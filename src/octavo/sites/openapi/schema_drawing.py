@@ -95,7 +95,7 @@ _HOLDING = (
     "prefixItems",
     *_INNER,
 )
-"""Keywords of a schema that contain other schemas."""
+"""Schema keywords that contain other schemas."""
 _PROMISED = 20
 """Maximum number of schemas to examine to determine whether the variants of a field have content."""
 _LINKED_WITHIN = 3
@@ -351,8 +351,8 @@ class SchemaRenderer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """Return the number of a schema's fields that are displayed, and whether the schema allows
-        additional fields with any name."""
+        """Return the number of displayed fields in a schema, and whether the schema allows additional fields with
+        any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -388,7 +388,8 @@ class SchemaRenderer:
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """Return the number of fields inside if there is no other content; otherwise, return the field's name."""
+        """Return the number of fields in a section if it has no other content; otherwise, return the field's
+        name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._label("fields", name=str(count))]
@@ -500,7 +501,8 @@ class SchemaRenderer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line with the number of omitted items and their location; empty if no items are omitted."""
+        """Return a line that states how many items were omitted and where to find them; empty if no items were
+        omitted."""
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:

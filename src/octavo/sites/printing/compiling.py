@@ -24,7 +24,7 @@ _PROBES = 200
 
 
 class PrintCompiler:
-    """Compiler of one PDF in its folder."""
+    """Compiler that creates one PDF in its folder."""
 
     def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder

@@ -84,7 +84,7 @@ class Glyphs:
         return at >= 0 and point <= self._ranges[at][1]
 
     def shown(self, text: str) -> str:
-        """Return the text, in which symbols that no font covers are replaced with a similar symbol or their name."""
+        """Return the text with each symbol that no font covers replaced by a similar symbol or by its name."""
         if not _OUTSIDE.search(text):
             return text
         # Characters that join emoji or select their color have no meaning without emoji.

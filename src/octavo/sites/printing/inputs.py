@@ -1,4 +1,4 @@
-"""Collect the data for a PDF from a state of a space: an order, and its images."""
+"""Collect the data for a PDF from a state of a space: the PDF's order and its images."""
 
 from __future__ import annotations
 

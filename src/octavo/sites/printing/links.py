@@ -47,7 +47,7 @@ class OpenedPrint(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """Return a link to a PDF for a person who can see the space. It is valid for an hour."""
+    """Return a link to a PDF for a person who can see the space. The link is valid for an hour."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
@@ -55,14 +55,14 @@ def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) 
 
 
 def hidden_key(state: State) -> str:
-    """Return the key of the pages that are hidden in a state."""
+    """Return a key that identifies the pages that are hidden in a state."""
     return state.limits.key if state.limits is not None else ""
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
     """Return the PDF that a link points to, and enqueue its creation if necessary. Return None if the link is
     invalid or has expired, if the person who requested it can no longer see the content, or if page restrictions
-    have changed since then."""
+    have changed since the link was created."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

@@ -33,7 +33,7 @@ _ABSENT = "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a fold
 
 
 class Typesetter:
-    """Writer of an order's files to a folder. ``places``: the possible targets of links in the PDF."""
+    """Typesetter that writes an order's files to a folder. ``places``: the possible targets of links in the PDF."""
 
     def __init__(self, order: PrintOrder, folder: Path) -> None:
         self._order = order

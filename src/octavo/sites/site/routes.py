@@ -171,9 +171,9 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Update a site. Former basenames, and former paths of sections and variants, redirect to the new basename and the
-    new paths. A hostname, or a path where a proxy shows the site, is used only after it is verified that it belongs to
-    the organization. To repeat the check, send the same value again."""
+    """Update a site. Former basenames, and former paths of sections and variants, redirect to the new basename
+    and the new paths. A hostname, or a path where a proxy shows the site, is used only after Octavo has verified
+    that it belongs to the organization. To repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:

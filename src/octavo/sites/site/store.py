@@ -203,7 +203,7 @@ def list_all_sites(tx: Transaction) -> list[SiteRow]:
 
 
 def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str) -> str | None:
-    """Return the site of an organization that was last created or updated from this source."""
+    """Return the ID of the organization's site that was last created or updated from this source."""
     found = tx.value(
         "SELECT id FROM sites WHERE organization_id = :org AND docs_source = :source",
         org=organization_id,
@@ -235,7 +235,7 @@ def list_sites(
     types: list[str] | None = None,
 ) -> Slice[tuple[SiteRow, str | None]]:
     """List the sites of an organization that the viewer can see, newest first, each with the viewer's role.
-    ``title``: part of the title, case-insensitive."""
+    ``title``: part of the title, ignoring case."""
     where, given = ["TRUE"], dict[str, Any]()
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
@@ -265,7 +265,7 @@ def list_sites(
 
 
 def list_sites_by_id(tx: Transaction, site_ids: list[str], limit: int, page: str | None) -> Slice[SiteRow]:
-    """List these sites, oldest first."""
+    """List the sites with these IDs, oldest first."""
     return list_page(
         tx, limit, page, _SITE, "FROM sites t WHERE t.id IN :ids", _site, by="t.id", ids=site_ids
     )
@@ -316,7 +316,7 @@ def set_published(tx: Transaction, site_id: str, published: bool) -> None:
 
 
 def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
-    """Return the oldest site that shows a space."""
+    """Return the ID of the oldest site that shows a space."""
     found = tx.value("SELECT min(site_id) FROM site_spaces WHERE space_id = :space", space=space_id)
     return None if found is None else str(found)
 

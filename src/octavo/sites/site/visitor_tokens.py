@@ -47,9 +47,9 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the
-    hour. ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the ID of the
-    share link. ``preview``: the preview token, which is checked again whenever this token is used."""
+    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires at the regular time
+    (see ``_ends``). ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the ID of
+    the share link. ``preview``: the preview token, which is checked again whenever this token is used."""
 
     exp: int = 0
     claims: dict[str, Any] | None = None
@@ -239,7 +239,7 @@ _rendered = msgspec.json.Decoder(_Rendered)
 
 
 def _space_in_body(body: bytes) -> str | None:
-    """Return the space that contains an integration block."""
+    """Return the ID of the space in the body of a request to render an integration block."""
     try:
         return _rendered.decode(body).context.space_id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

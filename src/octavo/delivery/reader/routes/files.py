@@ -1,4 +1,4 @@
-"""Fonts and files of sites."""
+"""Routes for a site's fonts and files."""
 
 from __future__ import annotations
 

@@ -112,7 +112,8 @@ class RedirectEditor:
         return made
 
     def update(self, before: RedirectRow, fields: RedirectFields) -> RedirectRow:
-        """Update a redirect. ``draft``: False publishes a draft. Raises the same errors as ``create``."""
+        """Update a redirect. If ``fields.draft`` is False, a draft becomes live. Raises the same errors as
+        ``create``."""
         values: dict[str, object] = {}
         source = before.source
         draft = bool(before.draft) if fields.draft is UNSET else fields.draft

@@ -211,8 +211,8 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
-    """Return whether a URL is outside the site and the server's other sites, where another redirect could
-    lead back to the site."""
+    """Return whether a URL is outside the site and outside the server's other sites. On these sites, another
+    redirect could point back to the site."""
     parts = read_address(url)
     if parts is None:
         return False

@@ -1,5 +1,5 @@
-"""Read and write redirects in the database. Rows are returned as frozen records. Sources are looked up
-decoded and in lowercase."""
+"""Read and write redirects in the database. Rows are returned as frozen records. Sources are compared after
+decoding, in lowercase."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Outline:
             self._compute_visible(frozenset())
 
     def _compute_visible(self, without: frozenset[str]) -> None:
-        """Compute the visible parts, except parts that show these spaces."""
+        """Compute the visible parts. Parts that show the spaces in ``without`` are excluded."""
         self._without = without
         self._variants = {
             section_id: tuple(
