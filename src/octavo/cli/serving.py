@@ -113,6 +113,6 @@ def _load_settings(options: argparse.Namespace) -> Settings:
 
     given = {name: getattr(options, name) for name in ("data", "workers")}
     ports = {"url": options.port, "sites_url": options.reader_port}
-    # A server with other ports has URLs with these ports.
+    # If the server uses other ports, its URLs contain these ports by default.
     defaults = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     return load(given, options.config, defaults=defaults)

@@ -294,7 +294,7 @@ class PageBuilder:
         return HtmlTarget(href=tag.href, title=tag.title)
 
     def meta_links(self, page: Page) -> tuple[str | None, list[VariantView]]:
-        """Return a page's canonical URL and alternates, if they are specified. URLs of pages that this
+        """Return a page's canonical URL and alternate URLs, if they are specified. URLs of pages that this
         visitor can't see are left out."""
 
         def view(ref: JsonObject) -> VariantView | None:
@@ -682,7 +682,7 @@ class PageBuilder:
         return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
 
     def entries(self, page: Page) -> list[DatedEntry]:
-        """Return the dated entries of a page that this visitor can see, in page order."""
+        """Return a page's dated entries that this visitor can see, in page order."""
         documents = ViewDocuments(self._tx, self._view, self._resolver)
         document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
@@ -792,7 +792,7 @@ class PageBuilder:
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
     def _record_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
-        """Record the dependencies of a page that can change without a new revision."""
+        """Record a page's dependencies that can change without a new revision."""
         if page.computed:
             noted.ask("computed_state", page.id)
         if documents.drawn:

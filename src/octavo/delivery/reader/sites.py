@@ -321,7 +321,7 @@ def robots_text(visit: SiteVisit) -> str:
 
 
 def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
-    """Yield every page of the site that search engines can index, in reading order."""
+    """Yield each of the site's pages that search engines can index, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
         for page in tree.documents():

@@ -272,7 +272,7 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
 
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
-    """Return visits to the start of every space of the site that the visitor can see."""
+    """Return visits to the start of each of the site's spaces that the visitor can see."""
     return [visit_space(tx, visit, shown) for shown in visit.outline.site_spaces()]
 
 

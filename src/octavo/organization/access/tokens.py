@@ -30,8 +30,8 @@ SESSION_PREFIX = "ocs_"
 INTEGRATION_PREFIX = "oci_"
 AGENT_PREFIX = "oca_"
 API_PREFIX = "oco_"
-"""Prefixes of tokens that agents and apps get through OAuth: for the tools of an organization, and for the
-API."""
+"""Prefix of the tokens that apps get through OAuth for the API. ``AGENT_PREFIX``: the prefix of the tokens that
+agents get for an organization's tools."""
 INTEGRATION_TOKEN_LASTS = HOUR
 """Lifetime of an integration or installation token, in milliseconds."""
 _INTEGRATION = "integration-token"
@@ -50,8 +50,8 @@ def recognize_visitors(find: FindVisitor) -> None:
 
 
 class AgentOwner(Struct, frozen=True):
-    """Person whom an agent acts for, with the organization, scopes, and expiration time. ``id``: the ID of
-    the connection."""
+    """Person for whom an agent acts, with the organization, scopes, and expiration time. ``id``: the ID of the
+    connection."""
 
     id: str
     name: str

@@ -145,12 +145,11 @@ def list_spaces(
     ascending: bool = False,
     by_rank: bool = False,
 ) -> Slice[tuple[SpaceRow, str | None]]:
-    """Return the spaces of an organization (or of one collection) that the caller can see, each with the
-    caller's role.
+    """Return an organization's (or a collection's) spaces that the caller can see, each with the caller's role.
 
-    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest spaces come
-    first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order. ``deleted_since``:
-    if set, list the spaces in the trash that were deleted since this time instead."""
+    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest spaces
+    come first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order.
+    ``deleted_since``: if set, list the spaces in the trash that were deleted since this time instead."""
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
     if deleted_since is not None:
@@ -429,8 +428,7 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 def list_collections(
     tx: Transaction, org: Viewer, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
-    """Return the collections of an organization that the caller can see, newest first, each with the caller's
-    role.
+    """Return an organization's collections that the caller can see, newest first, each with the caller's role.
 
     ``nested``: whether to include collections inside other collections. ``by_rank``: see ``list_spaces``."""
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"

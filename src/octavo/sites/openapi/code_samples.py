@@ -349,7 +349,7 @@ def templates() -> tuple[SampleTemplate, ...]:
 
 
 def list_templates(call: SampleCall) -> list[SampleTemplate]:
-    """Return the libraries that support the request."""
+    """Return the templates of the libraries that support the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
 

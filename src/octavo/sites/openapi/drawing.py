@@ -41,8 +41,8 @@ _FLOWS = 6
 scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations to list on the authentication page, in total and per scope or scheme. Additional
-operations are only counted."""
+"""Maximum number of operations to list per scope or scheme on the authentication page. ``_NEEDING``: the maximum
+number in total. Additional operations are only counted."""
 _MEANINGS = 12
 """Maximum number of descriptions to list per status on the errors page. ``_BODIES``: the maximum number of
 bodies for all statuses. ``_SAID``: the maximum number of parameters or headers of one kind."""
@@ -311,7 +311,8 @@ class _OperationLists:
 
 
 def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
-    """Return the sections of a string whose headings match. Headings inside them become paragraphs."""
+    """Return the sections of a text whose headings match ``called``. Headings inside these sections become
+    paragraphs."""
     found: list[Block] = []
     level = 0
     for block in draw_markdown(text, anchored=False):

@@ -19,7 +19,7 @@ from .validating import METHODS
 Kind = Literal["operation", "field", "model"]
 
 _FIELDS = 60_000
-"""Maximum number of fields to index per specification, and per operation."""
+"""Maximum number of fields to index per specification. ``_OF_ONE``: the maximum number per schema."""
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000

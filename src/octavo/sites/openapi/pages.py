@@ -72,7 +72,8 @@ _PAGES = 4_000
 """Maximum number of pages per specification. If there were more, the schemas would share one page."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
-"""Maximum number and total size in bytes of the versions that the changelog page covers."""
+"""Maximum total size in bytes of the versions that the changelog page covers. ``RELEASES``: the maximum number of
+these versions."""
 _OVERVIEW = "info"
 """Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)

@@ -584,7 +584,7 @@ class SchemaRenderer:
         ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
-        """Return a line about the content of a schema that isn't rendered; empty if there is none."""
+        """Return a line about schema content that isn't rendered; empty if all content is rendered."""
         items = self._description.follow(schema.get("items"))
         inside = any(
             object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING

@@ -1,4 +1,4 @@
-"""Collect the data for a PDF from a state of a space: the PDF's order and its images."""
+"""Collect the data for creating a PDF of a state of a space: a ``PrintOrder``, and the images to print."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def open_print(context: Context, token: str) -> OpenedPrint | None:
         except NotFound:
             return None
         if hidden_key(unrestricted(tx, state)) != grant.wanted.hidden:
-            return None  # The PDF contains pages that were restricted since, or lacks others.
+            return None  # The PDF contains pages that have since been restricted, or lacks other pages.
         look = find_look(context, tx, grant.wanted.space_id).version
         row = store.find_print(tx, grant.wanted.id_in(look))
     if row is None:

@@ -32,7 +32,7 @@ class SiteDraft(Struct, rename="camel", kw_only=True):
 
 
 class SiteDrafts(Struct):
-    """All drafts of a site that the caller can see, in reading order, with redirects last."""
+    """All of a site's drafts that the caller can see, in reading order, with redirects last."""
 
     items: list[SiteDraft]
 

@@ -234,8 +234,8 @@ def list_sites(
     published: bool | None = None,
     types: list[str] | None = None,
 ) -> Slice[tuple[SiteRow, str | None]]:
-    """List the sites of an organization that the viewer can see, newest first, each with the viewer's role.
-    ``title``: part of the title, ignoring case."""
+    """List an organization's sites that the viewer can see, newest first, each with the viewer's role. ``title``:
+    part of the title, ignoring case."""
     where, given = ["TRUE"], dict[str, Any]()
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")

@@ -27,8 +27,8 @@ _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
 
 
 class RedirectRow(Struct, frozen=True):
-    """Redirect of a site. ``capture``: whether to append the part of the path that the source's wildcard matches to the
-    destination."""
+    """Redirect of a site. ``capture``: whether the part of the path that the source's wildcard matches is
+    appended to the destination."""
 
     id: str
     source: str

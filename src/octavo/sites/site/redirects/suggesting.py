@@ -38,7 +38,7 @@ class SuggestedRedirect(Struct, rename="camel"):
 
 
 def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SuggestedRedirect]:
-    """Return the latest deleted pages without a redirect, in spaces on the site that the caller can see."""
+    """Return the latest deleted pages without a redirect, in those of the site's spaces that the caller can see."""
     structure = load_structure(tx, site.site_id)
     found: dict[str, SuggestedRedirect] = {}
     for shown in structure.ordered_site_spaces():

@@ -426,7 +426,7 @@ def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
 
 
 def name_spaces(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the spaces of a site that aren't in the trash, by their names in ``docs.yaml``."""
+    """Return a site's spaces that aren't in the trash, by their names in ``docs.yaml``."""
     structure = store.load_structure(tx, site_id)
     names = name_parts(tx, store.load_structure(tx, site_id, trashed=True))
     return {names[shown.id]: shown.space_id for shown in structure.site_spaces.values()}

@@ -326,8 +326,7 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
 
 
 def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
-    """Return the spaces of a site that have no pages: neither a document nor a source of computed
-    documents."""
+    """Return a site's spaces that have no pages: neither a document nor a source of computed documents."""
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
             WHERE x.site_id = :site AND NOT EXISTS (
