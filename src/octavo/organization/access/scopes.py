@@ -147,8 +147,8 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
     "openapi:write": (_Allowed("openapi", _ANY),),
     "conversations:ingest": (_Allowed("conversations", ("POST",)),),
 }
-"""Operations that integration scopes allow in addition to operations on integrations. Scopes without operations are for
-events. All scopes for spaces or sites allow reading the space or site itself."""
+"""Operations that integration scopes allow in addition to operations on integrations. Scopes without operations
+apply only to events. All scopes for spaces or sites allow reading the space or site itself."""
 
 
 def _list_reached_scopes() -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from octavo.kit.http.operation import Recipient
 
 
 class Copy(Struct, frozen=True):
-    """Duplicate of a space. ``written``: whether its content has already been copied from the source's main version, in
-    the state at the start of copying."""
+    """Duplicate of a space. ``written``: whether its content has already been copied from the source's main
+    version, as it was when copying started."""
 
     source_id: str
     copy_id: str

@@ -589,7 +589,7 @@ def model_of(page: Page) -> str | None:
 
 
 def lists_models(page: Page) -> bool:
-    """Return whether a computed page lists schemas with their own pages."""
+    """Return whether a computed page lists schemas that have their own pages."""
     return (
         model_of(page) == "" and object_of(object_of(page.computed).get("props")).get("grouping") is not None
     )

@@ -224,8 +224,8 @@ class SchemaRenderer:
         return [draw_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to all of its parts; None if a part has no link. This looks ahead only a few
-        levels, because it is called at each level."""
+        """Return a schema's type as links to all of its parts; None if a part has no link. This method looks
+        ahead only a few levels, because it is called at each level."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)

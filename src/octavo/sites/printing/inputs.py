@@ -1,4 +1,4 @@
-"""Collect the data for creating a PDF of a state of a space: a ``PrintOrder``, and the images to print."""
+"""Collect the data for creating a PDF of a space in a given state: a ``PrintOrder``, and the images to print."""
 
 from __future__ import annotations
 
