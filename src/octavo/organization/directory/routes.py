@@ -252,7 +252,7 @@ def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply
     body_limit=_BODY_LIMIT,
 )
 def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody, query: wire.ShapeQuery) -> Reply:
-    """Create a team with these members of the organization."""
+    """Create a team with the given members of the organization."""
     with call.db.write() as tx:
         row = provisioning.create_group(tx, org.organization_id, wire.read_group(body))
         _audit_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))

@@ -115,7 +115,7 @@ def _name(body: UserBody) -> str | None:
 
 
 def read_user(body: UserBody) -> SentUser:
-    """Return the sent user. Raises BadRequest if the user has no email address."""
+    """Return the user in a request body. Raises BadRequest if the user has no email address."""
     return SentUser(_address(body), body.external_id, _name(body), body.active)
 
 
@@ -170,7 +170,7 @@ _PARTS = {"name.givenname": "given_name", "name.familyname": "family_name"}
 def _with_attribute(
     body: UserBody, parts: Name, name: str, value: object, *, removed: bool
 ) -> tuple[UserBody, Name]:
-    """Return the user and the parts of its name with one attribute changed. ``name``: the name of the
+    """Return the user and the parts of the user's name with one attribute changed. ``name``: the name of the
     attribute in lowercase."""
     if name == "externalid" and removed:
         return msgspec.structs.replace(body, external_id=None), parts

@@ -30,6 +30,7 @@ from .lines import (
     MAX_LINES,
     SECTION,
     Line,
+    Part,
     anchor,
     cut_section,
     dedented,
@@ -385,7 +386,7 @@ class Writer(ContainerWriter):
         path: str,
         number: int,
         given: Mapping[str, object] | None = None,
-        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+        part: Callable[[list[str]], Part] = Part,
     ) -> list[Line]:
         """Return the blocks of another file, as if they were part of this file. ``given``: the props, if the file is a
         component. ``part``: the selected rows."""
@@ -410,7 +411,9 @@ class Writer(ContainerWriter):
             )
             return []
         body, _ = split_front(text)
-        rows = part(cut_section(body.replace("\r\n", "\n").split("\n"), section))
+        rows, missing = cut_section(body.replace("\r\n", "\n").split("\n"), section)
+        rows, also_missing = part(rows)
+        self.report_missing_part(number, path, missing or also_missing)
         self.left -= len(rows)
         if self.left < 0:
             self.report(

@@ -12,7 +12,9 @@ from .lines import (
     LIST_ITEM,
     MAX_LINES,
     Line,
+    Part,
     attributes_of,
+    cut_region,
     dedented,
     fenced,
     indent_of,
@@ -630,7 +632,7 @@ class ContainerWriter(InlineWriter, ABC):
         number: int,
         rest: str = "",
         language: str = "",
-        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+        part: Callable[[list[str]], Part] = Part,
     ) -> list[Line]:
         """Return another file as a listing. ``part`` selects rows."""
         path, _, region = path.partition("#")
@@ -640,14 +642,8 @@ class ContainerWriter(InlineWriter, ABC):
             return []
         name, ending = given[0].rpartition("/")[2], given[0].rpartition(".")[2].lower()
         rows = given[1].replace("\r\n", "\n").rstrip("\n").split("\n")
-        if region:
-            marks = [
-                n
-                for n, row in enumerate(rows)
-                if re.search(rf"#(?:end)?region\b.*\b{re.escape(region)}\b", row)
-            ]
-            rows = rows[marks[0] + 1 : marks[1]] if len(marks) > 1 else rows
-        rows = part(rows)
+        rows, missing = cut_region(rows, region) if region else part(rows)
+        self.report_missing_part(number, path, missing)
         self.left -= len(rows)
         if self.left < 0:
             self.report(

@@ -11,7 +11,7 @@ from ..names import OUTSIDE, code_name
 from .blocks import Writer
 from .components import button, card_table, paragraphs_of
 from .containers import HINT_NAMES
-from .lines import Line, dedented, fenced, trimmed, words
+from .lines import Line, Part, dedented, fenced, trimmed, words
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
@@ -168,7 +168,7 @@ def _scalar(text: str) -> str:
     return quoted[2] if quoted else text.strip()
 
 
-def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
+def part_of(rows: list[str], options: dict[str, str]) -> Part:
     """Return the rows of a file that are selected by the options of an include directive."""
     if lines := options.get("lines"):
         made: list[str] = []
@@ -177,15 +177,14 @@ def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
                 first = int(found[1] or 1)
                 made += rows[max(first - 1, 0) : int(found[3]) if found[3] else None if found[2] else first]
         rows = made
-    for option, behind in (("start-at", 0), ("start-after", 1)):
+    all_rows = rows
+    for option, behind in (("start-at", 0), ("start-after", 1), ("end-at", 1), ("end-before", 0)):
         if mark := options.get(option):
             at = next((n for n, row in enumerate(rows) if mark in row), None)
-            rows = rows[at + behind :] if at is not None else rows
-    for option, behind in (("end-at", 1), ("end-before", 0)):
-        if mark := options.get(option):
-            at = next((n for n, row in enumerate(rows) if mark in row), None)
-            rows = rows[: at + behind] if at is not None else rows
-    return rows
+            if at is None:
+                return Part(all_rows, mark)
+            rows = rows[at + behind :] if option.startswith("start") else rows[: at + behind]
+    return Part(rows)
 
 
 def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:

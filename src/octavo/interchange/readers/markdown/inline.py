@@ -11,7 +11,7 @@ from msgspec import Struct
 from octavo.core.json_types import JsonObject
 
 from ..layout import Dialect, Place
-from .lines import MAX_LINES, Line, anchor, attributes_of, key_name, pointed, words
+from .lines import MAX_LINES, MISSING_PART, Line, anchor, attributes_of, key_name, pointed, words
 from .literals import UNKNOWN, read_literal
 
 MAX_WORDS = 50_000
@@ -118,6 +118,11 @@ class InlineWriter:
         if key is None or (code + key) not in self.reported:
             self.reported.add(code + (key or ""))
             self.place.problem(line, code, message)
+
+    def report_missing_part(self, line: int, path: str, part: str) -> None:
+        """Report that an included file doesn't contain the requested part, unless ``part`` is empty."""
+        if part:
+            self.report(line, "missing_part", MISSING_PART.format(path=path[:200], part=part[:200]))
 
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:
         """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if its value can

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from typing import NamedTuple
 
 from octavo.core.document.anchors import slug
 from octavo.core.document.page import front_of
@@ -213,38 +214,51 @@ def without_comments(lines: list[Line]) -> list[Line]:
     return made if began < 0 else made[:began] + lines[began:]
 
 
-def cut_section(rows: list[str], section: str) -> list[str]:
-    """Return the rows of a section by name, or of a range of lines."""
+MISSING_PART = '{path} doesn\'t contain "{part}"; the whole file is shown'
+
+
+class Part(NamedTuple):
+    """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, so that all
+    rows are included; otherwise, empty."""
+
+    rows: list[str]
+    missing: str = ""
+
+
+def cut_section(rows: list[str], section: str) -> Part:
+    """Return the rows of a section or region by name, below the heading with this ID, or of a range of lines."""
     if not section:
-        return rows
+        return Part(rows)
     if found := re.fullmatch(r"(\d*)(?::(\d*))?", section):
-        return rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)]
+        return Part(rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)])
     marks = {(match[1], match[2]): at for at, row in enumerate(rows) for match in SECTION.finditer(row)}
-    if ("start", section) not in marks:
-        return _cut_region(rows, section)
-    start, end = marks.get(("start", section)), marks.get(("end", section), len(rows))
-    return rows[start + 1 : end] if start is not None else rows
+    start = marks.get(("start", section))
+    if start is not None:
+        return Part(rows[start + 1 : marks.get(("end", section), len(rows))])
+    region = cut_region(rows, section)
+    return _below_heading(rows, section) if region.missing else region
 
 
-def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this ID; otherwise, all
-    rows."""
+def cut_region(rows: list[str], name: str) -> Part:
+    """Return the rows between the comments that mark a region."""
     marks = [
         at
         for at, row in enumerate(rows)
         if "region" in row and re.search(rf"#(?:end)?region\b.*\b{re.escape(name)}\b", row)
     ]
-    if len(marks) > 1:
-        return rows[marks[0] + 1 : marks[1]]
+    return Part(rows[marks[0] + 1 : marks[1]]) if len(marks) > 1 else Part(rows, name)
+
+
+def _below_heading(rows: list[str], name: str) -> Part:
     level = 0
     start = len(rows)
     for at, row in enumerate(rows):
         found = re.match(r"(#{1,6})[ \t]+(.+?)[ \t]*$", row)
         if found and level and len(found[1]) <= level:
-            return rows[start:at]
+            return Part(rows[start:at])
         if found and not level and (row.endswith(f"{{#{name}}}") or slug(words(found[2])) == name):
             level, start = len(found[1]), at
-    return rows[start:] if level else rows
+    return Part(rows[start:]) if level else Part(rows, name)
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from ..layout import Place
 from ..markdown.directives import part_of
+from ..markdown.lines import MISSING_PART
 from ..names import Names, code_name, outside_link
 
 MAX_TEXT = 1_000_000
@@ -247,14 +248,18 @@ class _Any(Directive):  # type: ignore[misc]
             return None
         return where, rows
 
-    def _part(self, rows: list[str]) -> list[str]:
-        return part_of(rows, {name: str(value or "") for name, value in self.options.items()})
+    def _part(self, reading: _Reading, path: str, rows: list[str]) -> list[str]:
+        part = part_of(rows, {name: str(value or "") for name, value in self.options.items()})
+        if part.missing:
+            said = MISSING_PART.format(path=path[:200], part=part.missing[:200])
+            reading.report(self._line(), "missing_part", said, path)
+        return part.rows
 
     def _listing(self, reading: _Reading, path: str) -> list[nodes.Node]:
         given = self._included(reading, path)
         if given is None:
             return []
-        rows = self._part(given[1])
+        rows = self._part(reading, path, given[1])
         if "pyobject" in self.options:
             said = f"`:pyobject:` isn't supported; {path[:200]} is shown in full"
             reading.report(self._line(), "unknown_directive", said, path)
@@ -265,7 +270,7 @@ class _Any(Directive):  # type: ignore[misc]
         given = self._included(reading, path)
         if given is None:
             return []
-        where, rows = given[0], self._part(given[1])
+        where, rows = given[0], self._part(reading, path, given[1])
         if "literal" in self.options or "code" in self.options:
             return [_code("\n".join(rows).strip("\n"), str(self.options.get("code") or ""), "")]
         source, _ = self.state_machine.get_source_and_line(self.lineno)
