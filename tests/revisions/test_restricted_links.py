@@ -279,3 +279,66 @@ def test_sites_show_no_url_of_a_restricted_page(sqlite_world: World) -> None:
     pdf = PdfReader(BytesIO(world.context.files.read(opened.file.hash)))
     targets = str([note.get_object() for shown in pdf.pages for note in shown["/Annots"]])
     assert "example.org/a" in targets and WORD not in targets
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_lists_of_links_do_not_tell_restricted_pages_from_missing_ones(
+    world: World, secret: str, at: str
+) -> None:
+    """The number of targets, their order, the counts, and the page tokens are the same."""
+    restrict(world, SPACE, ADMINISTRATORS, secret)
+    page, text = world.home["pageId"], f"[other](missing.md)\n\n{text_with_links(secret)}"
+
+    def read(text: str) -> list[str]:
+        change = {"operation": "update_page", "page": page, "document": {"markdown": text}}
+        world.post("editor", world.home.path(f"{at}/content"), {"changes": [change]})
+        lists = [f"{at}/links", f"{at}/content/page/{page}/links"]
+        found = [links_of(world, "editor", path, limit) for path in lists for limit in (1, 100)]
+        if at == CHANGE:
+            found += [
+                links_of(world, "editor", lists[0], 100, brokenContext=where)
+                for where in ("space", "change-request")
+            ]
+        return found
+
+    there = read(text)
+    never = new_id()
+    missing = read(text.replace(secret, never).replace(FILE, "never-plans.md"))
+    assert there == [one.replace(never, secret).replace("never-plans.md", FILE) for one in missing]
+
+
+def test_deleting_a_restricted_page_breaks_no_link_for_those_who_could_not_see_it(
+    world: World, secret: str
+) -> None:
+    edit(
+        world,
+        SPACE,
+        {
+            "operation": "update_page",
+            "page": world.home["pageId"],
+            "document": {"markdown": text_with_links(secret)},
+        },
+    )
+    restrict(world, SPACE, ADMINISTRATORS, secret)
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+
+    def broken(who: str) -> int:
+        return int(world.get(who, world.home.path(f"{CHANGE}/links"))["stats"]["broken"]["changeRequest"])
+
+    before = broken("editor"), broken("admin")
+    edit(world, CHANGE, {"operation": "delete_page", "page": secret})
+    assert broken("editor") == before[0] and broken("admin") > before[1]
+
+
+def links_of(world: World, who: str, path: str, limit: int, **params: str) -> str:
+    """Return all links of a list, its counts, and its page tokens."""
+    found, token = [], ""
+    while True:
+        given = {"limit": limit, **({"page": token} if token else {}), **params}
+        answer = world.get(who, world.home.path(path), params=given)
+        targets = [(one["status"], one.get("targetReference", {})) for one in answer["items"]]
+        items = [(status, target.get("kind"), target.get("url")) for status, target in targets]
+        found.append((items, answer["count"], answer["stats"], answer.get("next")))
+        token = answer.get("next", {}).get("page", "")
+        if not token:
+            return str(found)
