@@ -23,7 +23,7 @@ from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.visibility import select_visible_collections, select_visible_spaces
 
 from .index import Delta
-from .row import COLUMNS, IS_CURRENT, Place, Row
+from .row import COLUMNS, IS_CURRENT, Row
 from .totals import (
     MOST_LOCATIONS,
     ReferenceGroup,
