@@ -217,6 +217,34 @@ def test_streams_do_not_count_conflicts_in_restricted_pages(world: World) -> Non
         assert "conflicts" not in reader.hear("revision", action="updated").data
 
 
+def test_updates_tell_nothing_of_conflicts_in_restricted_pages(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+
+    def conflict() -> None:
+        for at in (CHANGE, SPACE):
+            edit(world, at, {"operation": "update_page", "page": page, "description": f"{at} {new_id()}"})
+
+    def update_as(who: str) -> tuple[str, bool]:
+        result = world.post(who, world.home.path(f"{CHANGE}/update"))["result"]
+        checks = world.get(who, world.home.path(f"{CHANGE}/merge"))["checks"]
+        return result, next(one["passes"] for one in checks if one["check"] == "conflicts")
+
+    def events() -> list[Any]:
+        """Return the payloads that webhooks receive of updates."""
+        with world.context.db.read() as tx:
+            rows = tx.all("SELECT payload FROM events WHERE type = 'change_request_updated' ORDER BY id")
+        return [json.loads(payload) for (payload,) in rows]
+
+    conflict()
+    assert update_as("editor") == ("conflicts", False) and events()[-1]["conflicts"] == 1
+    edit(world, CHANGE, {"operation": "update_page", "page": page, "description": "Resolved"})
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    conflict()
+    assert update_as("editor") == ("update", True) and "conflicts" not in events()[-1]
+    assert world.get("admin", world.home.path(CHANGE))["conflicts"] == 1
+
+
 def test_live_pages_that_are_hidden_look_like_pages_that_never_existed(world: World) -> None:
     hidden, gone = insert(world, SPACE, "Plans"), insert(world, SPACE, "More plans")
     for page in (hidden, gone):
