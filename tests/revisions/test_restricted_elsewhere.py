@@ -139,6 +139,30 @@ def test_notifications_about_a_page_disappear_when_a_change_request_restricts_it
     assert WORD in sent[0]["text"]
 
 
+@pytest.mark.parametrize("level", ["watching", "muted"])
+def test_watches_of_a_restricted_page_do_not_count(world: World, level: str) -> None:
+    """Notifications about edits of several pages don't tell that a page that the person can't see is among them."""
+    page, other = insert(world, SPACE, "Plans"), world.home["pageId"]
+    watches = [world.home.path(f"{SPACE}/content/page/{page}/watch")]
+    if level == "muted":
+        watches.append(world.home.path(f"{SPACE}/watch"))
+    for path, wanted in zip(watches, (level, "watching"), strict=False):
+        assert world.call("reader", "PUT", path, json={"level": wanted}).is_success
+
+    def notified(*pages: str) -> bool:
+        world.post("reader", "/user/notifications/update", {"state": "done"})
+        fields = {"operation": "update_page", "description": new_id()}
+        edit(world, SPACE, *({**fields, "page": one} for one in pages))
+        work(world)
+        return bool(world.get("reader", "/user/notifications", params={"status": "unread"})["items"])
+
+    work(world)
+    assert notified(page, other) == (level == "watching")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    work(world)
+    assert notified(page, other) == notified(other) == (level == "muted")
+
+
 def test_change_requests_of_a_page_leave_out_those_that_hide_it(world: World) -> None:
     """A page can be visible in main, and hidden in a change request that edits it."""
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
