@@ -213,6 +213,54 @@ def test_import_runs_leave_out_restricted_pages(world: World) -> None:
         for shown in reads:
             assert (page in str(shown)) == (WORD in str(shown)) == sees
             assert "other.html" in str(shown)
+        assert reads[0]["progress"]["total"] == 1 + sees
+
+
+@pytest.mark.parametrize("preview", [False, True])
+@pytest.mark.parametrize("in_change", [False, True])
+def test_import_runs_into_a_restricted_page_do_not_exist(
+    world: World, preview: bool, in_change: bool
+) -> None:
+    imports = Imports(world)
+    space = f"/spaces/{imports.space}"
+    change = world.post("editor", f"{space}/change-requests", {})["id"] if in_change else None
+    at = f"{space}/change-requests/{change}" if change else space
+    insert = {"operation": "insert_page", "title": "Plans", "document": {"markdown": "Words.\n"}}
+    world.post("editor", f"{at}/content", {"changes": [insert]})
+    page = world.get("editor", f"{at}/content/pages")["pages"][-1]["id"]
+    source = {"type": "file", "files": [imports.upload(f"{WORD}.html", f"<h1>{WORD}</h1>")]}
+    target = {"page": page, **({"changeRequest": change} if change else {})}
+    body = {"source": source, "target": {"space": imports.space, **target}, "preview": preview}
+    run = world.post("editor", imports.runs, body)["id"]
+    imports.work()
+    shown = [imports.run(run), world.get("editor", imports.runs)]
+    assert all(run in str(one) for one in shown) and preview == (WORD in str(shown[0].get("plan")))
+    visible = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"{at}/content", {"changes": [visible]})
+    left = world.get("editor", imports.runs)
+    assert run not in str(left) and left["count"] == shown[1]["count"] - 1
+    assert (
+        run in str(world.get("admin", imports.runs)) and imports.run(run, "admin")["target"]["page"] == page
+    )
+    answers = [world.call("editor", "GET", f"{imports.runs}/{one}") for one in (run, new_id())]
+    answers += [world.call("editor", "POST", f"{imports.runs}/{one}/cancel") for one in (run, new_id())]
+    assert {answer.status_code for answer in answers} == {404} and WORD not in str(answers[0].text)
+
+
+def test_import_runs_count_no_restricted_page(world: World) -> None:
+    imports = Imports(world)
+    run = imports.files(("docs.zip", archive({"one.html": "<h1>One</h1>", "two.html": "<h1>Two</h1>"})))
+    key = imports.upload("docs.zip", archive({"one.html": "<h1>One</h1>Z", "two.html": "<h1>Two</h1>Z"}))
+    body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}}
+    again = world.post("editor", imports.runs, {**body, "update": run["id"]})["id"]
+    imports.work()
+    assert imports.run(again)["changes"]["updated"] == 2
+    page = imports.page("Two", "markdown")["id"]
+    visible = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [visible]})
+    shown = imports.run(again)
+    assert "changes" not in shown and shown["progress"] == {"done": 1, "total": 1}
+    assert imports.run(again, "admin")["changes"]["updated"] == 2
 
 
 @pytest.mark.parametrize("at", [SPACE, CHANGE])
