@@ -126,8 +126,9 @@ class ImportRun(Struct, rename="camel", kw_only=True):
     """Import run. ``reason``: the reason it failed. ``problems``: content that was skipped or that couldn't be read.
     ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of a preview.
     ``updates``: the first run of the source, if this run imports a newer state of the source. ``changes``: the changes
-    that the update caused; omitted if pages of the space are hidden from you. ``createdBy``: the author; omitted for command-line imports. ``variants``: all imported
-    versions and languages with their spaces. ``site``: the site that shows them."""
+    that the update caused; omitted if pages of the space are hidden from you. ``createdBy``: the author; omitted for
+    command-line imports. ``variants``: all imported versions and languages with their spaces. ``site``: the site that
+    shows them."""
 
     id: str
     status: Status
