@@ -183,8 +183,6 @@ def _general_checks(change: ChangeRow, role: str | None, hidden: frozenset[str])
         else "merging requires a higher role in this space.",
         "conflicts": f"{conflicts} conflict{'' if conflicts == 1 else 's'} must be resolved."
         if conflicts
-        else NOT_MET
-        if change.open_conflicts
         else UNSET,
     }
     return [

@@ -23,7 +23,7 @@ from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.visibility import select_visible_collections, select_visible_spaces
 
 from .index import Delta
-from .row import COLUMNS, IS_CURRENT, Place, Row
+from .row import COLUMNS, IS_CURRENT, Row
 from .totals import (
     MOST_LOCATIONS,
     ReferenceGroup,
@@ -68,26 +68,28 @@ _NEIGHBORS = f"""WITH RECURSIVE {_NAMED},
   UNION SELECT id FROM {{new}} AS n"""
 
 
+_Name = tuple[str, str, str]
+
+
+def _name(row: Row) -> _Name:
+    return row.owner_id, row.type, row.written
+
+
 class Overlay(Struct, frozen=True):
-    """Change request overlaid on the rows of main. ``broken``: the positions of the links that it broke."""
+    """Change request overlaid on the rows of main. ``was``: the rows of the state on which it is based, by owner, type,
+    and written reference; unchanged rows of main are left out."""
 
     delta: Delta
-    broken: frozenset[Place]
+    was: Mapping[_Name, Row]
 
 
 def overlay_of(delta: Delta, before: Delta) -> Overlay:
     """Return the overlay. ``delta``: the changes from the head of main to the change request. ``before``: the
     changes from the head of main to the state on which the change request is based."""
-
-    def name(row: Row) -> tuple[str, str, str]:
-        return row.owner_id, row.type, row.written
-
-    was = {name(row): row.status for row in delta.old.values()}
+    was = {_name(row): row for row in delta.old.values()}
     for row in before.old.values():
-        was.pop(name(row), None)
-    was |= {name(row): row.status for row in before.new}
-    broken = {row.at for row in delta.new if row.status == "broken" and was.get(name(row)) != "broken"}
-    return Overlay(delta, frozenset(broken))
+        was.pop(_name(row), None)
+    return Overlay(delta, was | {_name(row): row for row in before.new})
 
 
 class Spot(Struct, frozen=True, array_like=True):
@@ -192,36 +194,44 @@ class LinkIndex:
         return f" AND NOT {self._is_restricted('r.space_id', 'r.owner_id')}" if self._restricted else ""
 
     def _columns(self) -> str:
-        """Return SQL for the columns of references. References to hidden pages look like broken references, each with
-        its own target."""
+        """Return SQL for the columns of references. References to hidden pages look like broken references. If pages are
+        hidden, each broken reference has its own target, so that neither the number of targets nor their order tells
+        which broken references lead to hidden pages."""
         if not self._restricted:
             return ", ".join(COLUMNS)
         hidden = self._is_restricted("r.target_space", "r.target")
         instead = {
-            "status": "'broken'",
-            "target_key": "'hidden ' || r.owner_id || ' ' || r.place",
-            **dict.fromkeys(("target_space", "target", "anchor"), "NULL"),
+            "status": (hidden, "'broken'"),
+            "target_key": (f"r.status = 'broken' OR {hidden}", "'broken ' || r.owner_id || ' ' || r.place"),
+            **dict.fromkeys(("target_space", "target", "anchor"), (hidden, "NULL")),
         }
         return ", ".join(
-            f"CASE WHEN {hidden} THEN {instead[name]} ELSE r.{name} END AS {name}"
+            "CASE WHEN {} THEN {} ELSE r.{name} END AS {name}".format(*instead[name], name=name)
             if name in instead
             else f"r.{name}"
             for name in COLUMNS
         )
 
     def _as_seen(self, row: Row) -> Row | None:
-        """Return a row of the change request as the caller sees it; None if it is on a hidden page."""
+        """Return a row of the change request as the caller sees it; None if it is on a hidden page. See
+        ``_columns``."""
         if (row.space_id, row.owner_id) in self._restricted:
             return None
-        if (row.target_space, row.target) not in self._restricted:
-            return row
-        key = f"hidden {row.owner_id} {row.place}"
-        return replace(row, status="broken", target_key=key, target_space=None, target=None, anchor=None)
+        key = f"broken {row.owner_id} {row.place}"
+        if (row.target_space, row.target) in self._restricted:
+            return replace(row, status="broken", target_key=key, target_space=None, target=None, anchor=None)
+        return replace(row, target_key=key) if self._restricted and row.status == "broken" else row
+
+    def _is_broken_by_change(self, over: Overlay, row: Row) -> bool:
+        """Return whether the change request broke a link that it contains. ``row``: the link as the caller sees it."""
+        was = over.was.get(_name(row))
+        before = self._as_seen(was) if was is not None else None
+        return row.status == "broken" and (before is None or before.status != "broken")
 
     def _apply_overlay(self, over: Overlay) -> None:
         gone = [" ".join(map(str, at)) for at in over.delta.old]
         new = [
-            [*map(_text, msgspec.structs.astuple(row)), "1" if row.at in over.broken else ""]
+            [*map(_text, msgspec.structs.astuple(row)), "1" if self._is_broken_by_change(over, row) else ""]
             for new in over.delta.new
             if (row := self._as_seen(new)) is not None
         ]
@@ -251,7 +261,8 @@ class LinkIndex:
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
         """Return three lists of rows of the space or page: the rows that the change request removes, the rows that it
         adds, and those of the added rows that contain a link that the change request broke."""
-        if self._over is None:
+        over = self._over
+        if over is None:
             return [], [], []
 
         def own(rows: Iterable[Row]) -> list[Row]:
@@ -259,8 +270,9 @@ class LinkIndex:
             seen = (self._as_seen(row) for row in rows)
             return [row for row in seen if row and row.space_id == space and owner in (None, row.owner_id)]
 
-        new = own(self._over.delta.new)
-        return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
+        new = own(over.delta.new)
+        broken = [row for row in new if self._is_broken_by_change(over, row)]
+        return own(over.delta.old.values()), new, broken
 
     def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> ReferenceTotals:
         """Return the totals of main's references, minus the removed references, plus the new references."""

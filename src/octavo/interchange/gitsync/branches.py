@@ -600,10 +600,7 @@ class _BranchFollower:
                 "this sync only imports and never pushes; change its direction before you push",
             )
         with self.context.db.read() as tx:
-            if list_restricted(tx, change.state):
-                raise Stopped(
-                    Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"
-                )
+            _require_open(tx, change.state)
         access = self._access(change)
         if change.outdated and change.conflicts is None:
             update(self.context, access)
@@ -613,6 +610,8 @@ class _BranchFollower:
         parent = link.commit_id or self.row.commit_id
         base = self._state_in(parent, change)
         with self.context.db.read() as tx:
+            # The update may have restricted pages.
+            _require_open(tx, change.state)
             held = list_branch_content(tx, change.state.layers[0])
             pages, items = set(held.pages), set(held.items)
             found = differing_from(tx, base, change.state, Changes(), pages, items)
@@ -649,3 +648,11 @@ class _BranchFollower:
         self._put(replace(link, commit_id=commit, pushing=None, checked=self.row.commit_id))
         self._count += 1
         self._report_status(change, commit)
+
+
+def _require_open(tx: Transaction, state: State) -> None:
+    """Raise Stopped if the state of a change request has restricted pages."""
+    if list_restricted(tx, state):
+        raise Stopped(
+            Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"
+        )

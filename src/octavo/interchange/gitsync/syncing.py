@@ -180,7 +180,8 @@ class Sync(SyncRun[SyncRow]):
             raise Stopped(
                 Reason.MOVED, "The space's folder was moved in the meantime. The next sync will continue."
             )
-        self._require_no_restrictions()
+        with self.context.db.read() as tx:
+            _require_open(tx, main_state(tx, self.space_id))
         head = self.fetch(copy)
         row = self.row
         if row.pushing is not None:
@@ -287,21 +288,11 @@ class Sync(SyncRun[SyncRow]):
 
         return progress
 
-    def _require_no_restrictions(self) -> None:
-        """Raise Stopped if pages are restricted, because everyone with access to the repository could read
-        them."""
-        with self.context.db.read() as tx:
-            restricted = list_restricted(tx, main_state(tx, self.space_id))
-        if restricted:
-            raise Stopped(
-                Reason.CONTENT,
-                "Restricted pages can't be synced with Git. Let everyone see them, or disconnect the space.",
-            )
-
     def _export_all(self, copy: Repository, head: str | None) -> None:
         tree = copy.tree_of(head)
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
+            _require_open(tx, main)
             writing = write_all(tx, main, lambda digest: get_body(tx, digest))
             said = describe(tx, main, 0, self.row.message)
         there = {path: entry for path, entry in copy.files(tree) if entry.is_file and is_safe(path)}
@@ -355,6 +346,7 @@ class Sync(SyncRun[SyncRow]):
         theirs = read.versions
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
+            _require_open(tx, main)
             touched = list_changed(tx, main.layers[0], agreed.state.layers[0].sequence)
             page_ids = {*touched.pages, *agreed.ahead_pages, *theirs.pages}
             item_ids = {*touched.items, *agreed.ahead_items, *theirs.items}
@@ -610,3 +602,13 @@ def _ahead(
         {id: old for id, (old, _) in found.pages.items()},
         {id: old for id, (old, _) in found.items.items()},
     )
+
+
+def _require_open(tx: Transaction, main: State) -> None:
+    """Raise Stopped if pages are restricted, because everyone with access to the repository could read them. Changes
+    that people merge during a sync can restrict pages, so every state that is written is checked."""
+    if list_restricted(tx, main):
+        raise Stopped(
+            Reason.CONTENT,
+            "Restricted pages can't be synced with Git. Let everyone see them, or disconnect the space.",
+        )

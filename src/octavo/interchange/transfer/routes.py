@@ -16,7 +16,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
 from . import archiving, starting, store
-from .authorization import RunAccess
+from .authorization import RunAccess, list_hidden_runs
 from .types import ApiLogin
 from .wire import (
     CheckImportSource,
@@ -90,6 +90,7 @@ def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[
             org,
             query.limit,
             query.page,
+            without=list_hidden_runs(tx, org),
             space=query.space,
             change_request=query.change_request,
             status=query.status,

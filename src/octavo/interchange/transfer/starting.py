@@ -16,6 +16,7 @@ from octavo.settings import Settings
 
 from . import runs, store
 from .api_client import MAX_SPACES, FoundSpace
+from .authorization import has_hidden_target
 from .platforms import Service, platform_at
 from .store import ImportRunRow
 from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, RequestedImport
@@ -80,7 +81,7 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImpo
         user_id=org.user_id,
         source=wanted.source,
         preview=wanted.preview,
-        origin=None if wanted.update is None else _origin(tx, wanted, wanted.update),
+        origin=None if wanted.update is None else _origin(tx, org, wanted, wanted.update),
         with_variants=wanted.variants,
     )
     if wanted.login is not None:
@@ -114,11 +115,11 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) 
     space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 
 
-def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
+def _origin(tx: Transaction, org: OrgAccess, wanted: RequestedImport, update: str) -> str:
     """Return the first run of the source that ``update`` belongs to. Raises NotFound if there is no such run,
     and BadRequest if it can't be updated."""
     run = store.find_run(tx, update)
-    if run is None or run.space_id != wanted.into.space_id:
+    if run is None or run.space_id != wanted.into.space_id or has_hidden_target(tx, org.actor, run):
         raise NotFound(f"update: there is no import run with the ID {update!r} in this space")
     if run.status != "completed" or run.preview:
         raise BadRequest("update: must be a completed import run")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -24,6 +24,8 @@ from octavo.organization.access.roles import SPACE, Can, role_height
 from octavo.organization.access.visibility import select_visible_spaces
 
 MAX_PROBLEMS = 1000
+MORE_PROBLEMS = "more_problems"
+"""Code of the problem that contains the number of problems that aren't listed."""
 NOBODY = ""
 """Actor for imports by the command."""
 
@@ -177,18 +179,39 @@ def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
     return require_found(find_run(tx, run_id), f"There is no import run with the ID {run_id!r}.")
 
 
+class RunTarget(NamedTuple):
+    """Target page of a run."""
+
+    run_id: str
+    space_id: str
+    change_id: str | None
+    page_id: str
+
+
+def list_target_pages(tx: Transaction, organization_id: str) -> list[RunTarget]:
+    """Return the target pages of the runs in an organization."""
+    rows = tx.all(
+        """SELECT id, space_id, change_id, page_id FROM import_runs
+           WHERE organization_id = :org AND page_id IS NOT NULL""",
+        org=organization_id,
+    )
+    return [RunTarget(*row) for row in rows]
+
+
 def list_runs(
     tx: Transaction,
     org: OrgAccess,
     limit: int,
     page: str | None,
     *,
+    without: Collection[str],
     space: str | None = None,
     change_request: str | None = None,
     status: str | None = None,
 ) -> Slice[ImportRunRow]:
     """List the runs that the caller started in spaces that they can still edit, or all runs for
-    administrators, newest first. The ``status`` `active` includes all runs that aren't over."""
+    administrators, newest first. ``without``: the IDs of runs to leave out. The ``status`` `active` includes all runs
+    that aren't over."""
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
         seen = select_visible_spaces(org, "s.deleted_at IS NULL")
@@ -196,6 +219,9 @@ def list_runs(
         where = f"{where} AND user_id = :user AND space_id IN ({editable})"
         prefix = seen.prefix
         given |= {"user": org.user_id, "least": role_height(SPACE[Can.EDIT]), **seen.parameters}
+    if without:
+        where += " AND id NOT IN :without"
+        given["without"] = list(without)
     for column, value in (("space_id", space), ("change_id", change_request)):
         if value is not None:
             where += f" AND {column} = :{column}"
@@ -280,7 +306,7 @@ def end_run(
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
-        kept.append(Problem("", 0, "more_problems", f"{counted(more, 'more problem')} not listed"))
+        kept.append(Problem("", 0, MORE_PROBLEMS, f"{counted(more, 'more problem')} not listed"))
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
