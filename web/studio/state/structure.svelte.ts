@@ -4,7 +4,6 @@ import { n, t } from "../../shared/words.ts";
 import {
   addExternalLinkToSite,
   addSectionGroupToSite,
-  addSectionToGroup,
   addSectionToSite,
   addSpaceToSite,
   deleteSiteExternalLinkById,
@@ -81,6 +80,13 @@ export function siblingsOf(structure: Structure, item: Item): { all: Item[]; gro
   return { all: group ? group.children as Node[] : nodes, group };
 }
 
+/** Return whether visitors don't see an item because it or something around it is a draft. */
+export function isHidden(structure: Structure, item: Item): boolean {
+  const outer = item.object === "site-space" ? item.section : item.sectionGroup;
+  const parent = outer && findItem(structure, outer);
+  return Boolean(item.draft || parent && isHidden(structure, parent));
+}
+
 /** Return the position of an item, which undo restores. */
 export function placeOf(structure: Structure, item: Item): Place | undefined {
   const { all, group } = siblingsOf(structure, item);
@@ -119,6 +125,13 @@ type ItemFields = SectionFields & {
 /** The values of fields that the API omits from an item if they aren't set; null for all other fields. */
 const UNSET_FIELDS: Record<string, unknown> = { draft: false, hidden: false, localizedTitle: {} };
 
+/** The field of each item that has the ID of its group. */
+const GROUP_FIELDS: Record<Node["object"], string> = {
+  "site-section": "siteSectionGroupId",
+  "site-section-group": "parentSectionGroupId",
+  "site-external-link": "parent",
+};
+
 export class StructureEditor {
   constructor(readonly path: SitePath) {}
 
@@ -153,9 +166,7 @@ export class StructureEditor {
   }
 
   #put(item: Item, to: Place): Promise<unknown> {
-    if ("into" in to) {
-      return addSectionToGroup({ ...this.path, siteSectionGroupId: to.into.id }, { sectionId: item.id });
-    }
+    if ("into" in to) return this.#send(item, { [GROUP_FIELDS[item.object as Node["object"]]]: to.into.id });
     const pointer = (one: Item) => ({ type: one.object as Kind, id: one.id });
     return sortSiteStructure(this.path, {
       item: pointer(item),
@@ -176,6 +187,17 @@ export class StructureEditor {
     return updateSiteSectionById({ ...this.path, siteSectionId: id }, body);
   }
 
+  #send(item: Item, body: Record<string, unknown>): Promise<unknown> {
+    if (item.object === "site-section") return this.#patchSection(item.id, body);
+    if (item.object === "site-section-group") {
+      return updateSiteSectionGroupById({ ...this.path, siteSectionGroupId: item.id }, body);
+    }
+    if (isLink(item)) {
+      return updateSiteExternalLinkById({ ...this.path, siteExternalLinkId: item.id }, body);
+    }
+    return updateSiteSpaceById({ ...this.path, siteSpaceId: item.id }, body);
+  }
+
   /** Update fields of a section, a group, or a site space. Throws the server's errors. */
   async update(item: Item, fields: ItemFields): Promise<void> {
     const before = Object.fromEntries(
@@ -186,20 +208,10 @@ export class StructureEditor {
           : (item as unknown as Record<string, unknown>)[name] ?? UNSET_FIELDS[name] ?? null,
       ]),
     );
-    const send = (body: Record<string, unknown>) => {
-      if (item.object === "site-section") return this.#patchSection(item.id, body);
-      if (item.object === "site-section-group") {
-        return updateSiteSectionGroupById({ ...this.path, siteSectionGroupId: item.id }, body);
-      }
-      if (isLink(item)) {
-        return updateSiteExternalLinkById({ ...this.path, siteExternalLinkId: item.id }, body);
-      }
-      return updateSiteSpaceById({ ...this.path, siteSpaceId: item.id }, body);
-    };
-    await send(fields);
+    await this.#send(item, fields);
     notices.say(t("updatedTitle", { title: fields.title ?? titleOf(item) }), {
       undo: async () => {
-        await send(before);
+        await this.#send(item, before);
         await this.#done();
       },
     });
