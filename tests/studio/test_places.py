@@ -114,7 +114,7 @@ PROGRAMS = {
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
         "|updateGitSyncInstallationById|get\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
-        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions|applyTemplateToSite"
+        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions"
     ),
 }
 """Callers of operations that no screen uses, by patterns of their ids."""

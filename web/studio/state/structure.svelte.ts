@@ -6,6 +6,7 @@ import {
   addSectionGroupToSite,
   addSectionToSite,
   addSpaceToSite,
+  applyTemplateToSite,
   deleteSiteExternalLinkById,
   deleteSiteSectionById,
   deleteSiteSectionGroupById,
@@ -244,27 +245,30 @@ export class StructureEditor {
     );
   }
 
-  /** Add a space as a new section, or as a variant of a section (`null`: of the site). Returns the ID of the new
-   * item. Throws the server's errors. */
+  /** Add a space as a new section, or as a variant of `variantOf` (`section: null`: of the site). Returns the ID of the
+   * new item. Throws the server's errors. */
   async add(
-    space: string,
-    as: { section: string | null; draft: boolean } | { title?: string; draft: boolean },
+    variantOf: { section: string | null } | undefined,
+    added: Pick<Schemas["AddSection"], "spaceId" | "title" | "draft" | "template">,
   ): Promise<string> {
-    const made = "section" in as
+    const made = variantOf
       ? await addSpaceToSite(this.path, {
-        spaceId: space,
-        draft: as.draft,
-        ...(as.section ? { sectionId: as.section } : {}),
+        ...added,
+        ...(variantOf.section ? { sectionId: variantOf.section } : {}),
       })
-      : await addSectionToSite(this.path, {
-        spaceId: space,
-        draft: as.draft,
-        ...(as.title ? { title: as.title } : {}),
-      });
+      : await addSectionToSite(this.path, added);
     notices.say(t("addedTitle", { title: titleOf(made) }), { undo: () => this.#remove(made) });
     await this.#done();
-    refresh("space/");
+    refresh(`org/${this.path.organizationId}/spaces`);
     return made.id;
+  }
+
+  /** Fill a site without content with sections to start from. */
+  async fill(): Promise<boolean> {
+    return await this.#do(async () => {
+      await applyTemplateToSite(this.path);
+      refresh(`org/${this.path.organizationId}/spaces`);
+    }, t("sectionsAddedFromTemplate"));
   }
 
   async addGroup(title: string): Promise<string> {
@@ -284,7 +288,7 @@ export class StructureEditor {
   duplicate(item: SiteSpace): Promise<boolean> {
     return this.#do(async () => {
       await duplicateSiteSpace({ ...this.path, siteSpaceId: item.id }, { draft: true });
-      refresh("space/");
+      refresh(`org/${this.path.organizationId}/spaces`);
     }, t("duplicatedTitle", { title: titleOf(item) }));
   }
 
