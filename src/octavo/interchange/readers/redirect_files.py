@@ -74,7 +74,7 @@ def read_redirects(format: Format, text: str) -> list[GivenRedirect]:
     try:
         return list(_READERS[format](text.removeprefix("\ufeff")))
     except (csv.Error, tomllib.TOMLDecodeError, YamlError, ValueError, RecursionError) as error:
-        raise SourceError(f"the {format} file is invalid: {str(error)[:200]}") from None
+        raise SourceError(f"the file is invalid: {str(error)[:200]}") from None
 
 
 # --- lines ---------------------------------------------------------------------------------------------
