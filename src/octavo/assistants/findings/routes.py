@@ -19,8 +19,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
-from . import agent_settings_routes, store, styleguide_routes, topic_routes, wire
-from .editing import ignore_on_page, restore_on_page, set_finding_status
+from . import agent_settings_routes, editing, store, styleguide_routes, topic_routes, wire
 from .fixing import fix_findings
 from .health import measure_seen, without_hidden
 from .scanning import request_scan
@@ -155,11 +154,11 @@ def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.Site
 def update_finding(
     call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
 ) -> wire.SiteFinding:
-    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a `canceled`
-    finding stays dismissed."""
+    """Resolve, dismiss, reopen, or assign a finding. A finding that is `done` reopens if a scan still finds it; a
+    `canceled` finding stays dismissed, and can have a reason."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
-        set_finding_status(tx, site, row, body.status)
+        editing.update_finding(tx, site, row, body.status, body.reason, body.assignee)
         return wire.present_finding(
             call, tx, site.organization_id, store.get_finding(tx, site, site_finding_id)
         )
@@ -173,7 +172,7 @@ def ignore(
     page again. A finding that is ignored on all of its pages is `canceled`."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
-        ignore_on_page(tx, site, row, page_id, body.reason)
+        editing.ignore_on_page(tx, site, row, page_id, body.reason)
         return wire.present_finding(call, tx, site.organization_id, store.get_finding(tx, site, row.id))
 
 
@@ -181,7 +180,7 @@ def ignore(
 def restore(call: Call, site: SiteAccess, site_finding_id: str, page_id: str) -> bool:
     """Report a finding again on a page where it was ignored."""
     with call.db.write() as tx:
-        return restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
+        return editing.restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
 
 
 @operation("listPagesForSiteFinding", "GET", f"{_FINDING}/pages", needs=Can.VIEW, errors=(404,))

@@ -70,7 +70,8 @@ class FindingRow(Struct, frozen=True):
     requests created for it. ``url``: the external link that it concerns. ``question_id``: the visitor question that is
     evidence for it. ``topic_id``: the topic of that question. ``records``: the number of records that are evidence for
     it. ``ignored``: the number of pages on which it is ignored. ``views``: the number of views of its pages in the 30
-    days before the scan."""
+    days before the scan. ``reason``: why it was dismissed on all pages. ``assigned_user`` and ``assigned_team``: who it
+    is assigned to; at most one of them is set. ``team_title``: the title of that team."""
 
     id: str
     site_id: str
@@ -91,6 +92,10 @@ class FindingRow(Struct, frozen=True):
     topic_id: str | None
     records: int
     ignored: int
+    reason: str | None
+    assigned_user: str | None
+    assigned_team: str | None
+    team_title: str | None
     created_at: int
     updated_at: int
 
@@ -109,6 +114,7 @@ _ELSEWHERE = {
     "topic_id": "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)",
     "records": "(SELECT count(*) FROM site_finding_records r WHERE r.finding_id = f.id)",
     "ignored": "(SELECT count(*) FROM site_finding_ignored i WHERE i.finding_id = f.id)",
+    "team_title": "(SELECT t.title FROM teams t WHERE t.id = f.assigned_team)",
 }
 """Columns of findings that are read from other tables."""
 _FINDING = ", ".join(_ELSEWHERE.get(name, f"f.{name}") for name in FindingRow.__struct_fields__)
@@ -301,6 +307,8 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     change: str | None = None
     question: str | None = None
     topic: str | None = None
+    assignee: str | None = None
+    """ID of a person or a team. Findings that are assigned to a team of the person match, too."""
     from_questions: bool = False
     connections: Sequence[str] = ()
     """IDs of connections to sources. Findings with a record from one of them match. With ``from_questions``, findings
@@ -357,6 +365,12 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
             add(
                 "f.question_id IN (SELECT q.id FROM site_questions q WHERE q.topic_id = :of_topic)",
                 of_topic=self.topic,
+            )
+        if self.assignee is not None:
+            add(
+                """(f.assigned_user = :assignee OR f.assigned_team = :assignee OR f.assigned_team IN (
+                     SELECT team_id FROM team_members WHERE user_id = :assignee))""",
+                assignee=self.assignee,
             )
         evidence = ["f.question_id IS NOT NULL"] if self.from_questions else []
         if self.connections:
@@ -683,11 +697,25 @@ def list_topics_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[s
     return {change_id: TopicOfChange(*rest) for change_id, *rest in rows}
 
 
-def set_status(tx: Transaction, finding_id: str, status: FindingStatus) -> None:
+def set_status(tx: Transaction, finding_id: str, status: FindingStatus, reason: str | None = None) -> None:
+    """Set the status of a finding. ``reason``: why it is dismissed."""
     tx.run(
-        "UPDATE site_findings SET status = :status, updated_at = :at WHERE id = :id",
+        "UPDATE site_findings SET status = :status, reason = :reason, updated_at = :at WHERE id = :id",
         id=finding_id,
         status=status,
+        reason=reason,
+        at=now(),
+    )
+
+
+def set_assignee(tx: Transaction, finding_id: str, user_id: str | None, team_id: str | None) -> None:
+    """Assign a finding to a person or a team. If both are None, it is unassigned."""
+    tx.run(
+        """UPDATE site_findings SET assigned_user = :user, assigned_team = :team, updated_at = :at
+           WHERE id = :id""",
+        id=finding_id,
+        user=user_id,
+        team=team_id,
         at=now(),
     )
 
@@ -787,8 +815,8 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
     moment = now()
     tx.run_many(
         """UPDATE site_findings SET scan_id = :scan, title = :title, severity = :severity, severity_rank = :rank,
-             status = :status, evidence = :evidence, fixing = :fixing, space_id = :space_id, pages = :pages,
-             updated_at = :at
+             status = :status, reason = CASE WHEN :status = 'canceled' THEN reason END, evidence = :evidence,
+             fixing = :fixing, space_id = :space_id, pages = :pages, updated_at = :at
            WHERE id = :id""",
         (
             {

@@ -11,6 +11,7 @@ from octavo.assistants.questions.filters import AnswerFilter
 from octavo.assistants.questions.stats import QuestionStats, measure_topics
 from octavo.assistants.questions.store import list_questions
 from octavo.assistants.questions.topics import TopicRow
+from octavo.assistants.sources.store import count_records_by_topic
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
@@ -28,6 +29,7 @@ class TopicState(Struct, frozen=True):
     row: TopicRow
     stats: QuestionStats
     pages: int
+    records: int
     open: int
     findings: int
     asked: Sequence[str]
@@ -94,12 +96,14 @@ def _measure(
     seen = measure_topics(tx, site, AnswerFilter(), ids)
     counted = seen if chosen == AnswerFilter() else measure_topics(tx, site, chosen, ids)
     pages = topics.count_pages(tx, site)
+    records = count_records_by_topic(tx, site.site_id)
     findings = store.count_by_topic(tx, site)
     return [
         TopicState(
             row,
             counted[row.id],
             pages.get(row.id, 0),
+            records.get(row.id, 0),
             *findings.get(row.id, (0, 0)),
             _list_asked(tx, site, row.id),
         )

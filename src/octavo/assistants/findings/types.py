@@ -84,3 +84,21 @@ class ImportedStyleRule(Struct):
     reason: str | UnsetType = UNSET
     title: str | UnsetType = UNSET
     notes: list[str] = []
+
+
+_Id = Annotated[str, Meta(min_length=1, max_length=50)]
+
+
+class UserAssignee(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
+    """Person to assign a finding to."""
+
+    user: _Id
+
+
+class TeamAssignee(Struct, tag_field="kind", tag="team", forbid_unknown_fields=True):
+    """Team to assign a finding to."""
+
+    team: _Id
+
+
+Assignee = UserAssignee | TeamAssignee

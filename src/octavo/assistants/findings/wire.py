@@ -24,10 +24,12 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
+from octavo.organization.access.wire import User, present_people
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
 from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus, map_ignored
+from .types import Assignee
 
 
 class ScanFindings(Struct):
@@ -73,9 +75,26 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
     checked_at: str | UnsetType = UNSET
 
 
+class AssignedUser(Struct, tag_field="kind", tag="user"):
+    """Person that a finding is assigned to."""
+
+    user: User
+
+
+class TeamTitle(Struct):
+    id: str
+    title: str
+
+
+class AssignedTeam(Struct, tag_field="kind", tag="team"):
+    """Team that a finding is assigned to."""
+
+    team: TeamTitle
+
+
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, ``views``, and ``ignoredPages``:
-    Octavo extensions."""
+    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, ``views``, ``ignoredPages``,
+    ``reason``, and ``assignee``: Octavo extensions."""
 
     id: str
     scan: str
@@ -101,6 +120,8 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
     outbound_link: OutboundLink | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    assignee: AssignedUser | AssignedTeam | UnsetType = UNSET
 
 
 class IgnoredOnPage(Struct, rename="camel"):
@@ -120,7 +141,12 @@ class SiteFindingPage(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteFinding(Struct):
-    status: FindingStatus
+    """Changes to a finding. ``reason`` and ``assignee``: Octavo extensions. A null ``assignee``
+    unassigns the finding."""
+
+    status: FindingStatus | UnsetType = UNSET
+    reason: Annotated[str, Meta(min_length=1, max_length=500)] | UnsetType = UNSET
+    assignee: Assignee | None | UnsetType = UNSET
 
 
 class IgnoreFinding(Struct):
@@ -158,8 +184,8 @@ Source = Annotated[
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """Query parameters for finding counts. ``kind``, ``space``, ``page``, ``search``, and ``changeRequest``: Octavo
-    extensions."""
+    """Query parameters for finding counts. ``kind``, ``space``, ``page``, ``search``, ``changeRequest``, and
+    ``assignee``: Octavo extensions."""
 
     topic: str | None = None
     question: str | None = None
@@ -175,6 +201,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
     page_id: str | None = None
     search: Annotated[str, Meta(max_length=200)] | None = None
     change_request: str | None = None
+    assignee: str | None = None
 
     @property
     def filter(self) -> FindingFilter:
@@ -196,6 +223,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
                 source.removeprefix("connection:") for source in self.source if source != "questions"
             ],
             topic=self.topic,
+            assignee=self.assignee,
         )
 
 
@@ -309,7 +337,16 @@ def present_findings(
     pages = _Pages(tx)
     links = read_links(tx, [row.url for row in rows if row.url is not None])
     ignored = map_ignored(tx, [row.id for row in rows if row.ignored])
-    return [_present(to, pages, links, ignored, organization_id, row) for row in rows]
+    people = present_people(to, tx, [row.assigned_user for row in rows if row.assigned_user])
+    return [_present(to, pages, links, ignored, people, organization_id, row) for row in rows]
+
+
+def _present_assignee(row: FindingRow, people: Mapping[str, User]) -> AssignedUser | AssignedTeam | UnsetType:
+    if row.assigned_user is not None:
+        return AssignedUser(people[row.assigned_user])
+    if row.assigned_team is not None and row.team_title is not None:
+        return AssignedTeam(TeamTitle(row.assigned_team, row.team_title))
+    return UNSET
 
 
 def _present(
@@ -317,6 +354,7 @@ def _present(
     pages: _Pages,
     links: Mapping[tuple[str, str], OutboundLinkRow],
     ignored: Container[tuple[str, str]],
+    people: Mapping[str, User],
     organization_id: str,
     row: FindingRow,
 ) -> SiteFinding:
@@ -354,6 +392,8 @@ def _present(
         outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
         if row.url is not None
         else UNSET,
+        reason=row.reason or UNSET,
+        assignee=_present_assignee(row, people),
     )
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from octavo.assistants.sources.store import list_topics_of_records, set_topics_of_records
 from octavo.core.sentences import content_words, stems
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.ids import new_id
+from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess
 
 from .filters import AnswerSight
-from .matching import GENERAL_WORDS
+from .matching import GENERAL_WORDS, words_of
 
 _LEAST = 3
 """Minimum number of questions per topic."""
@@ -96,8 +98,8 @@ def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
 
 
 def assign_topics(context: Context, site_id: str) -> None:
-    """Find the topics of a site, and assign each question to the most frequent topic mentioned in it. Topics without
-    questions are deleted."""
+    """Find the topics of a site, and assign each question and record to the most frequent topic mentioned in it. Topics
+    without questions are deleted."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
         frequent = _frequent_words(tx, site_id) if alive is not None else {}
@@ -108,6 +110,7 @@ def assign_topics(context: Context, site_id: str) -> None:
         with context.db.write() as tx:
             after = _assign_chunk(tx, site_id, topics, frequent, after)
             jobs.advance(tx)
+    _assign_records(context, site_id, topics, frequent)
     with context.db.write() as tx:
         tx.run(
             """DELETE FROM site_topics WHERE site_id = :site
@@ -115,6 +118,33 @@ def assign_topics(context: Context, site_id: str) -> None:
             site=site_id,
         )
         jobs.advance(tx)
+
+
+def _assign_records(
+    context: Context, site_id: str, topics: Mapping[str, str], frequent: Mapping[str, int]
+) -> None:
+    """Assign each record of the site's sources to the most frequent topic mentioned in its title."""
+    after = ""
+    while True:
+        with context.db.read() as tx:
+            rows = list_topics_of_records(tx, site_id, after, _CHUNK)
+        wanted = {record_id: topics.get(_best(words_of(title), frequent)) for record_id, title, _ in rows}
+        changed = {record_id: wanted[record_id] for record_id, _, known in rows if wanted[record_id] != known}
+        if changed:
+            with context.db.write() as tx:
+                set_topics_of_records(tx, changed)
+                jobs.advance(tx)
+        if len(rows) < _CHUNK:
+            return
+        after = rows[-1][0]
+        deadlines.check()
+
+
+def _best(words: Iterable[str], frequent: Mapping[str, int]) -> str:
+    """Return the most frequent of these words; an empty text if none of them is frequent."""
+    return max(
+        (word for word in words if word in frequent), key=lambda word: (frequent[word], word), default=""
+    )
 
 
 def _frequent_words(tx: Transaction, site_id: str) -> dict[str, int]:
@@ -184,19 +214,17 @@ def _assign_chunk(
         limit=_CHUNK,
     )
     ids = [row[0] for row in rows]
-    best: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     if topics and ids:
         for question_id, word in tx.all(
             "SELECT question_id, word FROM site_question_words WHERE question_id IN :ids AND word IN :words",
             ids=ids,
             words=list(topics),
         ):
-            other = best.get(question_id)
-            if other is None or (frequent[word], word) > (frequent[other], other):
-                best[question_id] = word
+            found.setdefault(question_id, []).append(word)
     changed = []
     for question_id, topic_id in rows:
-        wanted = topics[best[question_id]] if question_id in best else None
+        wanted = topics.get(_best(found.get(question_id, ()), frequent))
         if wanted != topic_id:
             changed.append({"id": question_id, "topic": wanted})
     tx.run_many("UPDATE site_questions SET topic_id = :topic WHERE id = :id", changed)

@@ -119,8 +119,7 @@ def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.
 
 @operation("listSiteContextRecords", "GET", _RECORDS, needs=Can.EDIT)
 def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> Listing[wire.ContextRecord]:
-    """List the records from all of a site's sources, newest first. Records have no topics, so the `topic`
-    filter matches none."""
+    """List the records from all of a site's sources, newest first."""
     with call.db.read() as tx:
         found = store.list_records(
             tx,
@@ -130,7 +129,7 @@ def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> List
             type=query.type,
             connector=query.connector,
             connection=query.connection,
-            nothing=query.topic is not None,
+            topic=query.topic,
         )
     return present_slice(found, lambda row: wire.present_record(call, site.organization_id, row))
 

@@ -65,6 +65,7 @@ class RecordRow(Struct, frozen=True):
     title: str
     description: str | None
     url: str | None
+    topic_id: str | None
     created_at: int
     processed_at: int
 
@@ -236,7 +237,7 @@ def list_records(
     type: RecordType | None = None,
     connector: str | None = None,
     connection: str | None = None,
-    nothing: bool = False,
+    topic: str | None = None,
 ) -> Slice[RecordRow]:
     """Return the records of a site, newest first."""
     # Counting every record for each page would make reading a list of them quadratic.
@@ -251,12 +252,13 @@ def list_records(
         )
         or 0
     )
-    if nothing or not known:
+    if not known:
         return Slice([], 0)
     where = (
         (" AND r.type = :type" if type else "")
         + (" AND c.connector = :connector" if connector else "")
         + (" AND r.connection_id = :connection" if connection else "")
+        + (" AND r.topic_id = :topic" if topic else "")
     )
     return list_page(
         tx,
@@ -267,9 +269,10 @@ def list_records(
         lambda row: RecordRow(*row),
         by="r.id",
         descending=True,
-        count=None if type else known,
+        count=None if type or topic else known,
         site=site_id,
         type=type,
+        topic=topic,
         connector=connector,
         connection=connection,
     )
@@ -283,6 +286,39 @@ def list_titles(tx: Transaction, site_id: str, limit: int) -> list[tuple[str, st
         limit=limit,
     )
     return [(record_id, title) for record_id, title in rows]
+
+
+def list_topics_of_records(
+    tx: Transaction, site_id: str, after: str, limit: int
+) -> list[tuple[str, str, str | None]]:
+    """Return the IDs, titles, and topics of the records of a site that follow an ID."""
+    rows = tx.all(
+        """SELECT id, title, topic_id FROM context_records WHERE site_id = :site AND id > :after
+           ORDER BY id LIMIT :limit""",
+        site=site_id,
+        after=after,
+        limit=limit,
+    )
+    return [(record_id, title, topic_id) for record_id, title, topic_id in rows]
+
+
+def set_topics_of_records(tx: Transaction, topics: Mapping[str, str | None]) -> None:
+    """Set the topics of records. ``topics``: by the ID of the record."""
+    tx.run_many(
+        "UPDATE context_records SET topic_id = :topic WHERE id = :id",
+        [{"id": id, "topic": topic_id} for id, topic_id in sorted(topics.items())],
+    )
+
+
+def count_records_by_topic(tx: Transaction, site_id: str) -> dict[str, int]:
+    """Return the number of records of a site by topic."""
+    return dict(
+        tx.all(
+            """SELECT topic_id, count(*) FROM context_records
+               WHERE site_id = :site AND topic_id IS NOT NULL GROUP BY topic_id""",
+            site=site_id,
+        )
+    )
 
 
 def list_records_by_id(tx: Transaction, record_ids: Sequence[str]) -> list[RecordRow]:

@@ -123,6 +123,7 @@ class ContextRecord(Struct, rename="camel", kw_only=True):
     object: Literal["context-record"] = "context-record"
     description: str | UnsetType = UNSET
     processed_at: str | UnsetType = UNSET
+    topics: list[str] | UnsetType = UNSET
 
 
 class ContextRecordInput(Struct, rename="camel", kw_only=True):
@@ -247,6 +248,7 @@ def present_record(to: Recipient, organization_id: str, row: RecordRow) -> Conte
         urls=RecordUrls(location, row.url or UNSET),
         description=row.description or UNSET,
         processed_at=iso(row.processed_at),
+        topics=[row.topic_id] if row.topic_id is not None else UNSET,
     )
 
 

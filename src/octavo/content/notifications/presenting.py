@@ -168,6 +168,7 @@ _SENTENCES: dict[Reason, str] = {
     "merged": "{who} merged",
     "edited": "{who} edited",
     "reviewDue": "Due for review",
+    "assigned": "{who} assigned a finding to you",
     "failed": "Failed",
 }
 _REVIEWED = {
