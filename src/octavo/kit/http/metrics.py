@@ -37,11 +37,11 @@ _PAGE = resource.getpagesize()
 
 
 _every: WeakSet[Metrics] = WeakSet()
-"""All instances in the process, for events outside of any application."""
+"""All instances in the process, which count events that happen outside any application."""
 
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
-    """Count document blocks that are shown as plain text because Octavo's code failed."""
+    """Count document blocks that are shown as plain text because of an error in Octavo's code."""
     log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
@@ -119,7 +119,7 @@ class Metrics:
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Report the numbers of jobs and events in the database, which are read when metrics are requested."""
+        """Report the numbers of jobs and events in the database. They are read when metrics are requested."""
         if self._database is not None:
             return
         self._database = database
@@ -183,8 +183,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """Return the body of ``/metrics``. If there is more than one worker, it covers all workers, which record their
-        values periodically."""
+        """Return the body of ``/metrics``. If there is more than one worker, it covers all workers, because each of
+        them records its values periodically."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry
@@ -205,7 +205,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """Numbers of pending, running, and failed jobs, and of pending events. They are the same in every process."""
+    """Numbers of pending, running, and failed jobs, and of pending events. All processes report the same numbers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
