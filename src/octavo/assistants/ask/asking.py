@@ -75,7 +75,7 @@ def ask(
 
 
 def _resolution_of(found: ComposedAnswer) -> Resolution:
-    """Return how well an answer resolves its question. An answer without citations is at most partial."""
+    """Return the extent to which an answer resolves its question. An answer without citations is at most partial."""
     if found.is_good and found.cited:
         return "yes"
     return "partially" if found.is_good or found.cited else "no"
