@@ -80,7 +80,7 @@ class Context:
         )
         self.servers = SharedThreads("requests are waiting for other servers", _SERVERS, "octavo-server")
         self.scripts = Shares("requests are waiting for integrations", max(2, self.settings.threads // 2))
-        self.documents = Shares("documents of apps are being fetched", _DOCUMENTS)
+        self.documents = Shares("app documents are being fetched", _DOCUMENTS)
         self.document_fetches = RateLimiter(_FETCHES)
         self.turns = LoopTurns("requests are being processed", max(1, self.settings.connections // 2))
         self.gate = WriteGate(self.db)

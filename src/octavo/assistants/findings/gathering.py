@@ -225,7 +225,7 @@ class _Gathering:
             verified = (
                 f"It was last verified on {freshness.verified}."
                 if freshness.verified
-                else "It was never verified."
+                else "It has never been verified."
             )
             owner = f" The owner is {freshness.owner}." if freshness.owner else ""
             message = f"The review has been due since {freshness.due}. {verified}{owner}"
@@ -429,7 +429,7 @@ class _Gathering:
             for page_id in file.pages:
                 page = self._view.every.any_page(page_id)
                 if page is not None and not page.computed and last_seen(page) < file.changed_at:
-                    message = f"The file {done} on {day}, and the page wasn't edited or verified since."
+                    message = f"The file {done} on {day}, and the page hasn't been edited or verified since."
                     changed.setdefault(page_id, []).append(
                         Evidence(page_id, shorten(file.path, QUOTE), message)
                     )

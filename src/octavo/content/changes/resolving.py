@@ -188,8 +188,7 @@ class _ConflictResolution:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
             raise Conflict(
-                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
-                " conflict."
+                "The content in conflict has since been deleted. To resolve the conflict, keep the deletion."
             )
         if kept:
             return others
@@ -248,8 +247,7 @@ class _ConflictResolution:
     def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
             raise Conflict(
-                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
-                " conflict."
+                "The content in conflict has since been deleted. To resolve the conflict, keep the deletion."
             )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):

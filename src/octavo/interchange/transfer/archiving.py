@@ -14,7 +14,7 @@ from octavo.kit.scheduling.shares import Shares
 
 from .exporting import export_files
 
-PLACES = Shares("archives are being made", 4)
+PLACES = Shares("archives are being created", 4)
 """Slots for archives in progress. An archive is written to disk first, so that a slow download doesn't hold a
 transaction open."""
 SECONDS = 10

@@ -88,7 +88,7 @@ class Replica:
 
     def __init__(self, url: str, connections: int) -> None:
         self._url = url
-        self._pool = make_pool("requests read at the replica", url, connections)
+        self._pool = make_pool("requests are reading from the replica", url, connections)
         self._rests_until = 0.0
         self._said = ""
         """Last state that was logged; empty while the replica is usable."""

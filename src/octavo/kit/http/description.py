@@ -35,9 +35,9 @@ _TEXTS = {
     412: "This isn't possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
-    422: "The request is well formed, but doesn't fit the object that it is about.",
+    422: "The request is well formed, but can't be applied to its object.",
     431: "The head of the request is larger than the server accepts.",
-    429: "Too many requests. `Retry-After` says when to try again.",
+    429: "Too many requests. The `Retry-After` header specifies when to try again.",
     500: (
         "Something went wrong on the server. The message contains a reference for the server administrator."
     ),

@@ -75,13 +75,15 @@ class Metrics:
         self._files = gauge(
             "octavo_process_open_files", "Open files of a process", multiprocess_mode="liveall"
         )
-        self._open = gauge("octavo_open_requests", "Requests that are being answered, event streams included")
+        self._open = gauge(
+            "octavo_open_requests", "Requests that are being answered, including event streams"
+        )
         self._connections = gauge(
-            "octavo_connections_limit", "Requests that can be answered at once, event streams excluded"
+            "octavo_connections_limit", "Requests that can be answered at once, excluding event streams"
         )
         self._streams = gauge("octavo_event_streams", "Open event streams")
         self._dropped_events = counter(
-            "octavo_visitor_events_dropped", "Views, searches, and clicks of visitors that were not counted"
+            "octavo_visitor_events_dropped", "Views, searches, and clicks by visitors that were not counted"
         )
         self._spans = counter(
             "octavo_spans",
@@ -95,7 +97,7 @@ class Metrics:
         )
         self._replica_reads = counter(
             "octavo_replica_reads",
-            "Reads by outcome: answered by the replica, replica behind, or replica away",
+            "Reads by outcome: answered by the replica, replica behind, or replica unreachable",
             ("outcome",),
         )
         labels = ("cache",)
@@ -247,7 +249,7 @@ class _Queues:
         yield GaugeMetricFamily(
             "octavo_maintenance", "Whether maintenance mode is on", value=float(maintenance is not None)
         )
-        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last good backup")
+        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last successful backup")
         if backup is not None:
             age.add_metric((), max(0, moment - backup.ended_at) / 1000)
         yield age

@@ -61,7 +61,7 @@ class Host:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._places = Shares("scripts of integrations are running", most)
+        self._places = Shares("integration scripts are running", most)
         self._warm: dict[str, _Warm] = {}
         self._spare: ScriptProcess | None = None
         self._starting = self._closed = False

@@ -45,7 +45,7 @@ def start_backup(tx: Transaction, context: Context) -> BackupProgress:
     running."""
     if not context.settings.backup_place:
         raise Conflict(
-            "No place for backups is configured. Set `OCTAVO_BACKUP_PLACE` to a folder or to"
+            "No backup location is configured. Set `OCTAVO_BACKUP_PLACE` to a folder or to"
             " `s3://bucket/prefix`, and restart Octavo."
         )
     if find_running_backup(tx) is not None:

@@ -302,7 +302,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     early = [base for base in bases if until is None or base.time <= until]
     if not early:
         first = min(base.time for base in bases)
-        raise BadRequest(f"{place.address}: the earliest time that you can restore is {iso(first)}")
+        raise BadRequest(f"{place.address}: the earliest point in time that you can restore is {iso(first)}")
     base = max(early, key=age)
     later = sorted(
         (entry.number, entry)
@@ -317,7 +317,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
         if number != expected:
             raise BadRequest(
                 f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to restore"
-                f" a time no later than {iso(found[-1].time)}."
+                f" to a point in time no later than {iso(found[-1].time)}."
             )
         found.append(entry)
     return found

@@ -63,13 +63,13 @@ def _find_channel(api: SourceApi, channel: str) -> str:
     """Return the ID of a channel that is specified by its ID or its handle."""
     if _ID.fullmatch(channel):
         return channel
-    hint = "You can enter the ID of the channel instead, which starts with UC."
+    hint = "Enter the ID of the channel instead, which starts with UC."
     try:
         found = _LINKED.search(api.read(f"/{channel}"))
     except SourceFailure as failure:
         raise SourceFailure(failure.reason, f"{failure.message} {hint}") from None
     if found is None:
-        raise SourceFailure("misconfigured", f"YouTube doesn't name the channel of {channel}. {hint}")
+        raise SourceFailure("misconfigured", f"YouTube didn't return the ID of the channel {channel}. {hint}")
     return found[1].decode()
 
 
