@@ -16,7 +16,7 @@ from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 LASTS = DAY
-"""Time in milliseconds to keep an answer."""
+"""Time in milliseconds for which answers are kept."""
 _MAX_QUESTIONS = 10
 
 

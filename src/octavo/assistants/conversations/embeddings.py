@@ -1,9 +1,9 @@
 """Embeddings of issues, if an embedding model is configured. They match questions that have the same meaning but
 share no words.
 
-How similar the vectors of unrelated text are varies widely between models. Therefore, each model is calibrated once
-with pairs of questions that are known to have the same meaning: two vectors count as similar if their similarity is
-closer to that of these pairs than to that of unrelated questions."""
+The similarity of the vectors of unrelated text varies widely between models. Therefore, each model is calibrated
+once with pairs of questions that are known to have the same meaning: two vectors count as similar if their
+similarity is closer to that of these pairs than to that of unrelated questions."""
 
 from __future__ import annotations
 

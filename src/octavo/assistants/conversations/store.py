@@ -405,7 +405,7 @@ def list_clusters(
 
 
 def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict[str, list[int]]:
-    """Return the number of issues of each cluster in each of the last weeks, oldest first."""
+    """Return, for each cluster, the number of its issues in each of the last weeks, oldest first."""
     this = now() // WEEK
     found = {cluster_id: [0] * weeks for cluster_id in cluster_ids}
     for cluster_id, week, count in tx.all(
@@ -421,7 +421,7 @@ def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict
 
 
 def count_sources(tx: Transaction, cluster_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return the number of issues of each cluster by the source of their conversations."""
+    """Return, for each cluster, the number of its issues by the source of their conversations."""
     found: dict[str, dict[str, int]] = {cluster_id: {} for cluster_id in cluster_ids}
     for cluster_id, source, count in tx.all(
         """SELECT cluster_id, source, count(*) FROM conversation_issues WHERE cluster_id IN :ids

@@ -121,7 +121,7 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
 
 
 class UndoneFix(Struct, rename="camel"):
-    """Change request that was to be undone. ``revert``: the new change request that reverts it, if it had been
+    """Result of undoing a change request. ``revert``: the new change request that reverts it, if it had been
     merged. ``reason``: the reason it couldn't be undone, if any."""
 
     space: str

@@ -26,7 +26,7 @@ class AgentScans(Struct):
 
 
 class AgentFindings(Struct, rename="camel"):
-    """Settings for fixes of findings. ``changeRequests``: whether the agent creates change requests automatically.
+    """Settings for fixing findings. ``changeRequests``: whether the agent creates change requests automatically.
     ``kinds``: the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change
     requests in 24 hours."""
 

@@ -28,7 +28,7 @@ from . import store
 from .store import FindingRow
 
 _SHOWN = 60
-"""Maximum number of characters of a finding's title in the subject of a change request."""
+"""Maximum number of characters of a finding's title that a change request's subject can contain."""
 _MOST_CHANGES = 100
 
 

@@ -180,8 +180,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic. There are no
-    such scans, so the result is then empty."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic. No scan has a
+    topic, so the result is then empty."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,
@@ -612,7 +612,7 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
 
 
 def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
-    """Delete the findings of a topic, and return their number."""
+    """Delete the findings of a topic, and return the number of deleted findings."""
     return tx.run(
         "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
         topic=topic_id,

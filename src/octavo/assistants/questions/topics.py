@@ -77,8 +77,8 @@ def set_change_requests(tx: Transaction, topic_id: str, allowed: bool) -> None:
 
 
 def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
-    """Return the number of pages on which the answers on each topic are based, by topic. Only answers that the
-    caller can see are counted."""
+    """Return the number of pages on which each topic's answers are based, by topic. Only answers that the caller
+    can see are counted."""
     seen = AnswerSight.of(tx, site).condition
     return dict(
         tx.all(

@@ -47,7 +47,7 @@ def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
 
 
 def notice_of(untranslated: int, has_model: bool) -> str | None:
-    """Return the notice about the segments that a run couldn't translate; None if there are no such segments."""
+    """Return the notice about the segments that a run couldn't translate; None if it could translate all of them."""
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"

@@ -172,7 +172,6 @@ def _withhold(
 
 
 def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
-    """Return the source segments of a translated part."""
     body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
     return [*body, *part.written.source.values()]
 

@@ -565,7 +565,7 @@ def delete_entry(tx: Transaction, entry_id: str) -> None:
 def read_glossary(
     tx: Transaction, organization_id: str, source_language: str, language: str
 ) -> dict[str, str]:
-    """Return the glossary from one language to another."""
+    """Return the glossary for translating from one language into another."""
     found = {}
     for (stored,) in tx.all(
         "SELECT translations FROM glossary_entries WHERE organization_id = :org ORDER BY id",

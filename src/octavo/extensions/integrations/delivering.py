@@ -141,8 +141,8 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: JsonObject | None = None,
 ) -> None:
-    """Queue the event that an installation was created or removed in an organization, on a space, or on a site, and
-    schedule the computation of its pages."""
+    """Queue the event for the creation or removal of an installation in an organization, on a space, or on a site,
+    and schedule the computation of its pages."""
     notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)

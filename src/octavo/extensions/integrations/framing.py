@@ -22,8 +22,8 @@ from .presenting import public_endpoint
 
 
 class Frames(NamedTuple):
-    """Sources of frames. ``own``: the base URL of the integration's own pages. ``others``: other origins, in the
-    format that policies use."""
+    """Frame sources. ``own``: the base URL of the integration's own pages. ``others``: other origins, in the format
+    that policies use."""
 
     own: str
     others: tuple[str, ...] = ()

@@ -47,7 +47,7 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role in its spaces or sites of the account of an installation with these scopes."""
+    """Return the role that the account of an installation with these scopes has in its spaces or sites."""
     return "create" if _WRITING & set(scopes) else "read"
 
 

@@ -197,7 +197,7 @@ _Secret = Annotated[str, Meta(max_length=16_384)]
 
 
 class PublishIntegration(Struct, rename="camel", kw_only=True):
-    """Request body that publishes an integration. Images are in base64. Missing fields are cleared."""
+    """Request body for publishing an integration. Images are in Base64. Fields that are missing are cleared."""
 
     title: Title
     description: Description

@@ -1,4 +1,4 @@
-"""Credentials for repositories: a token, a name and a password, or a generated SSH key.
+"""Credentials for repositories: a token, a username and password, or a generated SSH key.
 
 Credentials are stored encrypted, and never appear in responses, logs, or URLs."""
 

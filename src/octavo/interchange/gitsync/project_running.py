@@ -111,8 +111,8 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
 
 def _space_to_notify(tx: Transaction, row: ProjectRow) -> str | None:
-    """Return the space to use for notifying the person who connected the project about a failure; None if that
-    person can't see any of its spaces."""
+    """Return the space that is shown when the person who connected the project is notified about a failure; None if
+    that person can't see any of its spaces."""
     actor = actor_for_job(row.user_id, row.organization_id)
     spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)

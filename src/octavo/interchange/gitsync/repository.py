@@ -288,14 +288,14 @@ class Repository:
         return bytes(self._blob(oid).as_raw_string())
 
     def borrow(self, objects: str) -> None:
-        """Also use the objects of another repository on this machine, without copying them."""
+        """Make the objects of another repository on this machine available, without copying them."""
         store: Any = self.repo.object_store
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> object:
-        """Return the objects to push for a commit, and their number. Objects that its parent has at the same path
-        are omitted."""
+        """Return the objects to push for a commit, and the number of objects. Objects that its parent has at the
+        same path are omitted."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}

@@ -283,8 +283,8 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
 
 
 def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
-    """Return the kind of the connected or unfinished object with this ID: space, collection, or site; None if there
-    is no such object."""
+    """Return the kind of the object with this ID (space, collection, or site) if it is connected or being
+    connected; otherwise, return None."""
     row = tx.one(
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
@@ -473,7 +473,7 @@ def require_held(tx: Transaction, row: R, holder: str) -> R:
 
 
 def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
-    """Return all followed branches of a space by ref."""
+    """Return all followed branches of a space, sorted by ref."""
     rows = tx.all(f"SELECT {_BRANCH} FROM git_branches WHERE space_id = :space ORDER BY ref", space=space_id)
     return [BranchRow(*row) for row in rows]
 

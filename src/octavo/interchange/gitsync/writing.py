@@ -92,7 +92,7 @@ def write_files(
 
 
 def write_all(tx: Transaction, state: State, read: Callable[[str], str]) -> Writing:
-    """Return all files of a space."""
+    """Return all files of a space, so that a commit can write them."""
     everything = _Everything(tx, state, Changes(), None, read)
     return everything.write()
 

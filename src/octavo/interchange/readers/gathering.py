@@ -556,7 +556,6 @@ class _Gathering:
         return keys
 
     def _page_at(self, keys: Sequence[str]) -> str | None:
-        """Return the page at one of these URL paths."""
         for each in keys:
             each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
             if (found := self.by_address.get(each) or self.folded.get(each.casefold())) is not None:

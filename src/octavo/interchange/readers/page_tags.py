@@ -35,8 +35,8 @@ class PageTags:
         return slug
 
     def definitions(self) -> str:
-        """Return the text of the file that defines tags whose labels differ from their slugs; empty if there are no
-        such tags."""
+        """Return the text of the file that defines tags whose labels differ from their slugs; empty if all labels
+        equal their slugs."""
         labeled = [tag for tag in self._found.values() if tag.label != tag.tag]
         return write_tags(sorted(labeled, key=lambda tag: tag.tag))
 

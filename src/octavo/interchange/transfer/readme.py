@@ -369,7 +369,6 @@ def _read_pages(raw: SourceFiles, folder: TemporaryFiles, several: bool = False)
 
 
 def _make_default(made: Source, title: str) -> Source:
-    """Make the variant with this title the default."""
     entry = next((one for one in made.structure if one.title == title), None)
     if entry is None or entry.default:
         return made

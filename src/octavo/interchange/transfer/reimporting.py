@@ -99,8 +99,8 @@ class CommandSource(Struct, tag="command", omit_defaults=True):
 
 
 def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[str, str] | None:
-    """Return the space into which a source was last imported and the state that was imported; None if there is no
-    such space or it is in the trash."""
+    """Return the space into which a source was last imported and the state that was imported; None if the source
+    was never imported, or if the space is in the trash."""
     run = store.find_known(tx, organization_id, identity)
     if run is None or get_space(tx, run.space_id).deleted_at is not None:
         return None

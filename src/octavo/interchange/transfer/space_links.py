@@ -66,7 +66,7 @@ def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
     """Guess to which spaces the IDs in links refer. For each ID that isn't ``known``, return the name of the source
-    that contains the targets of all links with this ID, if there is exactly one such source."""
+    that contains the targets of all links with this ID, if exactly one source does."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

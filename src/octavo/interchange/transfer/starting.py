@@ -114,8 +114,8 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) 
 
 
 def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
-    """Return the first run of the source to which the run ``update`` belongs. Raises NotFound if there is no such
-    run, and BadRequest if the source can't be updated."""
+    """Return the first run of the source to which the run ``update`` belongs. Raises NotFound if the run doesn't
+    exist, and BadRequest if the source can't be updated."""
     run = store.find_run(tx, update)
     if run is None or run.space_id != wanted.into.space_id:
         raise NotFound(f"update: there is no import run with the ID {update!r} in this space")

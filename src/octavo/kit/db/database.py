@@ -175,13 +175,12 @@ class Transaction:
     engine: Engine
 
     def __init__(self, caches: dict[Any, Any]) -> None:
-        """Create a transaction. ``caches``: the caches of the database."""
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
 
     @cached_property
     def id(self) -> str:
-        """Return an ID of this transaction. All audit events that the transaction records have this ID."""
+        """Return the ID of this transaction. All audit events that the transaction records have this ID."""
         return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:

@@ -601,7 +601,6 @@ class PostgresDatabase(Database):
         self._changed()
 
     def _receive_notices(self, connection: Connection, seconds: float) -> None:
-        """Receive notices for a number of seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             name, _, transaction = notice.payload.partition(" ")
             if name == _DAMAGED:

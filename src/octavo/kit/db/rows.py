@@ -159,7 +159,7 @@ def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: obj
 
 
 def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
-    """Insert rows and return their number. Columns without a given value get their defaults."""
+    """Insert rows, and return the number of inserted rows. Columns without a given value get their defaults."""
     count = 0
     for row in rows:
         _insert(tx, table, row, "")

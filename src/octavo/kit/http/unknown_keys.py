@@ -133,8 +133,8 @@ UNRESTRICTED: dict[str, tuple[object, ...]] = {
     "draft": (None, False),
     "hidden": (None, False),
 }
-"""Names of fields that hide content or limit access to it, each with the values that don't restrict anything. If an
-operation doesn't support such a field, it rejects all other values of it."""
+"""Names of fields that hide content or limit access to it, each with the values that don't restrict anything. An
+operation that doesn't support one of these fields rejects all of its other values."""
 
 
 def restricts(path: str, value: object) -> bool:

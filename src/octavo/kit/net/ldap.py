@@ -70,7 +70,7 @@ class _Entry(Struct, frozen=True):
         return [value for value in found if value]
 
     def subject(self) -> str | None:
-        """Return the permanent ID as the attribute's name and its value in hexadecimal."""
+        """Return the person's permanent ID, as the name of its attribute and the value in hexadecimal."""
         for name in _IDS:
             for value in self.values.get(name.lower(), ()):
                 if 0 < len(value) <= 100:
@@ -80,7 +80,7 @@ class _Entry(Struct, frozen=True):
 
 
 class DirectoryGroup(Struct, frozen=True):
-    """Group of a directory. ``subject``: its permanent ID."""
+    """Group in a directory. ``subject``: its permanent ID."""
 
     subject: str
     title: str

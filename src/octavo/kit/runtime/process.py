@@ -1,8 +1,8 @@
 """Process that runs one script, and the lines of JSON that the process exchanges with Octavo.
 
-The process has no permissions: it can't access files, the environment, the network, or other processes. The script
-sends its requests to other hosts to Octavo as messages, and Octavo makes or rejects them. The output of the process
-is untrusted: lines are limited and validated, and invalid output ends the process.
+The process has no permissions: it can't access files, the environment, the network, or other processes. A script's
+requests to other hosts are passed to Octavo as messages, and Octavo makes or rejects them. The output of the
+process is untrusted: lines are limited and validated, and invalid output ends the process.
 """
 
 from __future__ import annotations

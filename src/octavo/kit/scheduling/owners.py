@@ -87,7 +87,6 @@ class Places:
 
     @property
     def has_room(self) -> bool:
-        """Return whether a slot is free."""
         return self._total < self.size
 
     @property

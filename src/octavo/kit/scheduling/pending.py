@@ -2,7 +2,7 @@
 
 The standard library's functions (``run_in_executor``, ``wrap_future``) leave behind two futures that refer to each
 other, and keep the whole response in memory until circular garbage is collected. A busy server would keep thousands
-of responses in memory that were sent long ago. In addition, the traceback of an error in a future refers to the
+of responses that have already been sent in memory. In addition, the traceback of an error in a future refers to the
 code that awaited the future, and that code refers back to the error. This module avoids both.
 """
 

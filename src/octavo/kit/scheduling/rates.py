@@ -76,8 +76,8 @@ class RateLimiter:
         return allowance
 
     def check(self, key: str, count: int = 1, limit: int | None = None) -> None:
-        """Count requests without returning the remaining requests. ``limit``: the limit for this key, if it isn't
-        the default. Raises TooManyRequests if the limit is exceeded."""
+        """Count requests without returning the number of remaining requests. ``limit``: the limit for this key, if
+        it isn't the default. Raises TooManyRequests if the limit is exceeded."""
         moment, used = self._use(key, count)
         if used > (self.limit if limit is None else limit):
             raise self._refused(moment, self._allowance(moment, used, limit))

@@ -286,7 +286,6 @@ class LoopTurns:
 
     @property
     def waiting(self) -> int:
-        """Return the number of waiting calls."""
         return sum(self._counts.values())
 
     def is_free(self) -> bool:

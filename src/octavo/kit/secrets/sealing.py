@@ -202,7 +202,7 @@ def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transact
 
 
 def seal_plain(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt the unencrypted secrets from older versions, and return their number."""
+    """Encrypt the unencrypted secrets from older versions, and return the number of secrets."""
     for prepare in _BEFORE_SEALING:
         prepare(tx)
     return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))

@@ -248,7 +248,6 @@ class Hub:
 
     @property
     def count(self) -> int:
-        """Return the number of open streams."""
         return len(self._listeners)
 
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:

@@ -79,7 +79,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
-    """End all sessions of an account, and return their number."""
+    """End all sessions of an account, and return the number of sessions."""
     ended = sessions.end_others(tx, user_id, None)
     if ended:
         record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})

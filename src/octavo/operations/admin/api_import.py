@@ -326,7 +326,6 @@ class _ApiImport:
         return moved
 
     def _list_local_pages(self, space: str) -> dict[str, str]:
-        """Return the pages of a local space, by path."""
         with self.context.db.read() as tx:
             tree = PageTree(list_pages(tx, main_state(tx, self.spaces[space])))
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
@@ -611,7 +610,6 @@ class _Edits:
 
 
 def _renamed(value: object, ids: dict[str, str]) -> object:
-    """Return a JSON value with IDs replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,5 @@
-"""Import repositories with a ``docs.yaml`` as a site with all of its spaces, and export sites as such repositories."""
+"""Import a repository that has a ``docs.yaml`` as a site with all of its spaces, and export a site as a repository
+of this kind."""
 
 from __future__ import annotations
 

@@ -23,7 +23,6 @@ def markdown_report(report: Report) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape text for a cell of a Markdown table."""
     return "".join(f"\\{char}" if char in "\\`*_{}[]<>()#|!~&" else char for char in text)
 
 

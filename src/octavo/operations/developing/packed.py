@@ -33,10 +33,10 @@ def add_packed(
 ) -> Iterator[Added]:
     """Publish each packed integration in a source as its next version.
 
-    ``source``: a packed file, a folder of packed files, the URL of a packed file, or the URL of a JSON list of URLs
-    of packed files. ``secrets``: the values of secrets, by integration and name. ``public``: whether to make the
-    integrations public, regardless of the visibility in the files. Raises BadRequest or Unavailable if the source
-    can't be read.
+    ``source``: a packed file, a folder of packed files, the URL of a packed file, or the URL of a JSON list with
+    the URLs of packed files. ``secrets``: the values of secrets, by integration and name. ``public``: whether to
+    make the integrations public, regardless of the visibility in the files. Raises BadRequest or Unavailable if the
+    source can't be read.
     """
     for place, data in _read(source):
         name = None

@@ -153,7 +153,6 @@ def _wrap(element: Any, tag: str) -> None:
 
 
 def _replace_tracking_link(link: Any) -> None:
-    """Replace a tracking link with its target."""
     href = link.get("href") or ""
     if href.startswith(("https://www.google.com/url?", "http://www.google.com/url?")):
         if found := re.search(r"[?&]q=([^&#]+)", href):

@@ -410,7 +410,6 @@ class ContainerWriter(InlineWriter, ABC):
 
     @staticmethod
     def _end_of_container(lines: list[Line], at: int, found: re.Match[str]) -> int:
-        """Return the line that closes a container."""
         waiting = [len(found["colons"])]
         end, fence = at + 1, ""
         while end < len(lines):

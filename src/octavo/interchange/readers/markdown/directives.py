@@ -189,7 +189,6 @@ def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
 
 
 def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
-    """Return the target of a card or a button."""
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target

@@ -125,8 +125,8 @@ class _Filling:
         return value or ""
 
     def _terms(self, step: str, dot: str) -> list[tuple[bool, str]]:
-        """Return the terms of an action, each as whether it is a string, and its text. An expression in parentheses
-        is one term."""
+        """Return the terms of an action, as pairs of whether the term is a string and its text. An expression in
+        parentheses is one term."""
         found = list(_TERM.finditer(step))
         if "".join(step.split()) != "".join("".join(one[0].split()) for one in found):
             raise _Computed

@@ -144,7 +144,7 @@ def fenced(
 
 
 def anchor(id: str) -> str:
-    """Return an anchor that links can refer to."""
+    """Return the HTML of an anchor with this ID, which links can refer to."""
     return f'<a id="{escape(id)}"></a>'
 
 

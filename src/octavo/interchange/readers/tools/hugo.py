@@ -50,7 +50,7 @@ def _never_shown(head: Mapping[str, object], section: bool) -> bool:
 
 
 def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
-    """Replace navigation titles that several sibling pages have in common with the pages' own titles."""
+    """If several sibling pages have the same title in the navigation, use the pages' own titles instead."""
     named = Counter(entry.title for entry in entries)
     for entry in entries:
         if entry.path and named[entry.title] > 1 and files.title(entry.path):
