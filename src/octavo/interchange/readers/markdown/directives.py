@@ -28,7 +28,7 @@ _SAID = {
 def directive_block(
     writer: Writer, name: str, argument: str, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines of a directive, or None if the directive is unknown."""
+    """Return the lines for a directive; None if the directive is unknown."""
     options: dict[str, str] = {}
     at = 0
     if inside and inside[0][0].strip() == "---":
@@ -163,13 +163,13 @@ def directive_block(
 
 
 def _scalar(text: str) -> str:
-    """Return the value of an option, which MyST reads as YAML: quotes around it aren't part of it."""
+    """Return the value of an option, which MyST parses as YAML. Quotes around the value aren't part of it."""
     quoted = _QUOTED.fullmatch(text.strip())
     return quoted[2] if quoted else text.strip()
 
 
 def part_of(rows: list[str], options: dict[str, str]) -> Part:
-    """Return the rows of a file that are selected by the options of an include directive."""
+    """Return the rows of a file that the options of an include directive select."""
     if lines := options.get("lines"):
         made: list[str] = []
         for part in lines.split(",")[:1000]:
@@ -188,7 +188,6 @@ def part_of(rows: list[str], options: dict[str, str]) -> Part:
 
 
 def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
-    """Return the target of a card or a button."""
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target
@@ -218,7 +217,7 @@ def _card(
 
 
 def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
-    """Return the cards of a grid; empty if it contains anything else."""
+    """Return the cards of a grid; empty if the grid contains anything else."""
     made: list[tuple[str, str, str, str]] = []
     at = 0
     while at < len(body):
@@ -299,7 +298,7 @@ def _table(
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """Return the text for a role: a link if it refers to a location; otherwise, plain text."""
+    """Return the text for a role: a link if the role refers to a location; otherwise, plain text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]
