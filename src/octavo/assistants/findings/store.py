@@ -897,7 +897,7 @@ def set_records(tx: Transaction, site_id: str, records: Mapping[str, Sequence[st
 
 
 def close_findings(tx: Transaction, finding_ids: Sequence[str]) -> None:
-    """Mark findings as done that a scan no longer found."""
+    """Mark findings that a scan no longer found as done."""
     tx.run(
         "UPDATE site_findings SET status = 'done', updated_at = :at WHERE id IN :ids",
         ids=list(finding_ids),

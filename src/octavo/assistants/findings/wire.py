@@ -125,7 +125,7 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
 
 
 class IgnoredOnPage(Struct, rename="camel"):
-    """Reason a finding is ignored on a page, and the time since when."""
+    """Reason a finding is ignored on a page, and the time since which it is ignored."""
 
     reason: str
     created_at: str

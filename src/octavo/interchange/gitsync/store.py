@@ -614,7 +614,7 @@ def end_run(
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Delete runs that are too old, and mark runs as ended that a killed process left open."""
+    """Delete runs that are too old, and mark runs that a killed process left open as ended."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,

@@ -47,7 +47,7 @@ LANGUAGE_NAMES = {
     "id": "Bahasa Indonesia",
     "hi": "हिन्दी",
 }
-"""Names of languages in the languages themselves, for sources that don't specify names."""
+"""Name of each language in that language, for sources that don't specify names."""
 
 
 def language_name(name: str, specified: str = "") -> str:

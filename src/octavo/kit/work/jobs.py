@@ -365,8 +365,8 @@ def count_later(tx: Transaction) -> int:
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
-    """Reset the attempts of parked jobs and return the number of jobs. By default, this applies to all parked jobs,
-    or to those of one kind.
+    """Reset the attempts of these parked jobs or, by default, of all parked jobs (or those of one kind), and return
+    the number of jobs.
 
     Raises NotFound if an ID doesn't belong to a parked job.
     """

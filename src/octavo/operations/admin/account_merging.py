@@ -1,8 +1,8 @@
 """Merge two accounts of the same person. One account gets all data of the other account, which is then deleted.
 
 Memberships, permissions, teams, and sign-in through other services are moved in the transaction that deletes the
-account. A job then moves the authorship of content, which can take a while. Secrets and agents, such as passwords
-and tokens, are never moved, because they would then have the permissions of both accounts.
+account. A job then moves the authorship of content, which can take a while. Passwords, tokens, agents, and other
+secrets are never moved, because they would then have the permissions of both accounts.
 """
 
 from __future__ import annotations

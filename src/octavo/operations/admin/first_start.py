@@ -77,7 +77,7 @@ def token_for(
 
     ``organization_id``: the organization that the person joins with ``role`` (by default, ``read``). Existing
     members keep their role unless one is given. ``lifetime``: the lifetime of the token in milliseconds.
-    ``hand_over``: whether to use an account even if its address was never verified, and it may therefore belong to
+    ``hand_over``: whether to use an account even if its address was never verified, in which case it may belong to
     someone else. All credentials of the account are then removed.
 
     Raises Conflict if an account with an unverified address would become a member without ``hand_over``, or if the

@@ -105,7 +105,7 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
 
 
 def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
-    """Return the text for an inline component without content, which is taken from its attributes."""
+    """Return text from the attributes of an inline component that has no content."""
     rows = _words_of(writer, attributes, [], line)
     return " ".join(text.strip() for text, _ in rows if text.strip())
 

@@ -267,8 +267,8 @@ def _awesome(files: Heads, folder: str) -> FolderFacts:
 
 
 def _literate(files: Heads, name: str, folder: str, paths: list[str], level: int = 0) -> list[Entry]:
-    """Return the page tree from a file of links named ``name``. It includes the page trees of folders to which the
-    file links, and pages that match a pattern and aren't listed anywhere else."""
+    """Return the page tree from the file ``name``, which contains links. The tree includes the page trees of
+    folders to which the file links, and pages that match a pattern and aren't listed anywhere else."""
     text = files.text(folder + name) or ""
     written = re.sub(
         r"^([ \t]*[-*+][ \t]+)([^\s()\[\]]*\*[^\s()\[\]]*)[ \t]*$", r"\1[](\2)", text, flags=re.MULTILINE
