@@ -29,8 +29,8 @@ from .lines import (
     MAX_INCLUDE,
     MAX_LINES,
     SECTION,
+    IncludedPart,
     Line,
-    Part,
     anchor,
     cut_section,
     dedented,
@@ -387,7 +387,7 @@ class Writer(ContainerWriter):
         path: str,
         number: int,
         given: Mapping[str, object] | None = None,
-        part: Callable[[list[str]], Part] = Part,
+        part: Callable[[list[str]], IncludedPart] = IncludedPart,
     ) -> list[Line]:
         """Return the blocks of another file as if they were part of this file. ``given``: the props, if the file is
         a component. ``part``: a function that selects rows of the file."""

@@ -12,7 +12,7 @@ from octavo.core.icons import icon, is_free
 from ..layout import Place
 from .blocks import Writer
 from .containers import HOLDERS
-from .lines import Line, Part, anchor, fenced, quoted, trimmed, words
+from .lines import IncludedPart, Line, anchor, fenced, quoted, trimmed, words
 from .literals import UNKNOWN
 from .readme_blocks import as_html, figure, html_lines, table_of
 
@@ -265,7 +265,7 @@ def _include(
     """Return the content of another file, or of a named part of it."""
     path, _, section = " ".join(text.strip() for text, _ in inside).partition("#")
 
-    def part(rows: list[str]) -> Part:
+    def part(rows: list[str]) -> IncludedPart:
         begins = next(
             (
                 at
@@ -275,9 +275,9 @@ def _include(
             None,
         )
         if begins is None:
-            return Part(rows, section)
+            return IncludedPart(rows, section)
         ends = next((at for at, row in enumerate(rows) if at > begins and "</section>" in row), len(rows))
-        return Part(rows[begins + 1 : ends])
+        return IncludedPart(rows[begins + 1 : ends])
 
     if re.search(r"\.mdx?$", path) and not first_text(attributes, "lang"):
         return writer.included(path, number, None, part)

@@ -11,8 +11,8 @@ from .lines import (
     FENCE,
     LIST_ITEM,
     MAX_LINES,
+    IncludedPart,
     Line,
-    Part,
     attributes_of,
     cut_region,
     dedented,
@@ -633,7 +633,7 @@ class ContainerWriter(InlineWriter, ABC):
         number: int,
         rest: str = "",
         language: str = "",
-        part: Callable[[list[str]], Part] = Part,
+        part: Callable[[list[str]], IncludedPart] = IncludedPart,
     ) -> list[Line]:
         """Return another file as a code block. ``part``: a function that selects rows of the file."""
         path, _, region = path.partition("#")

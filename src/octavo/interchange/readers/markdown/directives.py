@@ -11,7 +11,7 @@ from ..names import OUTSIDE, code_name
 from .blocks import Writer
 from .components import button, card_table, paragraphs_of
 from .containers import HINT_NAMES
-from .lines import Line, Part, dedented, fenced, trimmed, words
+from .lines import IncludedPart, Line, dedented, fenced, trimmed, words
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
@@ -168,7 +168,7 @@ def _scalar(text: str) -> str:
     return quoted[2] if quoted else text.strip()
 
 
-def part_of(rows: list[str], options: dict[str, str]) -> Part:
+def part_of(rows: list[str], options: dict[str, str]) -> IncludedPart:
     """Return the rows of a file that the options of an include directive select."""
     if lines := options.get("lines"):
         made: list[str] = []
@@ -182,9 +182,9 @@ def part_of(rows: list[str], options: dict[str, str]) -> Part:
         if mark := options.get(option):
             at = next((n for n, row in enumerate(rows) if mark in row), None)
             if at is None:
-                return Part(all_rows, mark)
+                return IncludedPart(all_rows, mark)
             rows = rows[at + behind :] if option.startswith("start") else rows[: at + behind]
-    return Part(rows)
+    return IncludedPart(rows)
 
 
 def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:

@@ -218,7 +218,7 @@ def without_comments(lines: list[Line]) -> list[Line]:
 MISSING_PART = '{path} doesn\'t contain "{part}"; the whole file is shown'
 
 
-class Part(NamedTuple):
+class IncludedPart(NamedTuple):
     """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, so that all
     rows are included; otherwise, empty."""
 
@@ -226,40 +226,40 @@ class Part(NamedTuple):
     missing: str = ""
 
 
-def cut_section(rows: list[str], section: str) -> Part:
+def cut_section(rows: list[str], section: str) -> IncludedPart:
     """Return the rows of a section or region by name, below the heading with this ID, or of a range of lines."""
     if not section:
-        return Part(rows)
+        return IncludedPart(rows)
     if found := re.fullmatch(r"(\d*)(?::(\d*))?", section):
-        return Part(rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)])
+        return IncludedPart(rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)])
     marks = {(match[1], match[2]): at for at, row in enumerate(rows) for match in SECTION.finditer(row)}
     start = marks.get(("start", section))
     if start is not None:
-        return Part(rows[start + 1 : marks.get(("end", section), len(rows))])
+        return IncludedPart(rows[start + 1 : marks.get(("end", section), len(rows))])
     region = cut_region(rows, section)
     return _below_heading(rows, section) if region.missing else region
 
 
-def cut_region(rows: list[str], name: str) -> Part:
+def cut_region(rows: list[str], name: str) -> IncludedPart:
     """Return the rows between the comments that mark a region."""
     marks = [
         at
         for at, row in enumerate(rows)
         if "region" in row and re.search(rf"#(?:end)?region\b.*\b{re.escape(name)}\b", row)
     ]
-    return Part(rows[marks[0] + 1 : marks[1]]) if len(marks) > 1 else Part(rows, name)
+    return IncludedPart(rows[marks[0] + 1 : marks[1]]) if len(marks) > 1 else IncludedPart(rows, name)
 
 
-def _below_heading(rows: list[str], name: str) -> Part:
+def _below_heading(rows: list[str], name: str) -> IncludedPart:
     level = 0
     start = len(rows)
     for at, row in enumerate(rows):
         found = re.match(r"(#{1,6})[ \t]+(.+?)[ \t]*$", row)
         if found and level and len(found[1]) <= level:
-            return Part(rows[start:at])
+            return IncludedPart(rows[start:at])
         if found and not level and (row.endswith(f"{{#{name}}}") or slug(words(found[2])) == name):
             level, start = len(found[1]), at
-    return Part(rows[start:]) if level else Part(rows, name)
+    return IncludedPart(rows[start:]) if level else IncludedPart(rows, name)
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
