@@ -95,8 +95,8 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
 
 
 def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: str, reason: str) -> None:
-    """Ignore a finding on one of its pages. If it is ignored on all of them, it is dismissed. Raises NotFound if it
-    doesn't concern the page, and Conflict if it is dismissed already."""
+    """Ignore a finding on one of its pages. If it is then ignored on all of its pages, it is dismissed. Raises
+    NotFound if the finding doesn't concern the page, and Conflict if it is already dismissed."""
     if page_id not in store.list_page_ids(tx, row.id):
         raise NotFound(f"This finding doesn't concern a page with the ID {page_id!r}.")
     ignored = store.map_ignored(tx, [row.id])
@@ -118,8 +118,8 @@ def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: 
 
 
 def restore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: str) -> bool:
-    """Stop ignoring a finding on a page. The finding reopens if it was ignored on all of its pages. Return False if it
-    wasn't ignored on the page."""
+    """Stop ignoring a finding on a page. If the finding was ignored on all of its pages, it reopens. Return False
+    if it wasn't ignored on this page."""
     if not store.delete_ignored(tx, row.id, page_id):
         return False
     if row.status == "canceled":

@@ -1,4 +1,4 @@
-"""Topics of a site with their questions and findings, as the caller sees them."""
+"""Topics of a site with their questions and findings, limited to what the caller can see."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class TopicState(Struct, frozen=True):
 
 
 def list_topics(tx: Transaction, site: SiteAccess, chosen: AnswerFilter) -> list[TopicState]:
-    """Return the site's topics that have an answer that the caller can see, with statistics for the chosen
-    answers."""
+    """Return the site's topics with statistics for the chosen answers. A topic is included if the caller can see at
+    least one of its answers."""
     return _measure(tx, site, topics.list_topics(tx, site.site_id), chosen)
 
 
 def find_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState | None:
-    """Return a topic if it has an answer that the caller can see."""
+    """Return a topic if the caller can see at least one of its answers; otherwise, return None."""
     row = topics.find_topic(tx, site.site_id, topic_id)
     found = _measure(tx, site, [row], AnswerFilter()) if row is not None else []
     return found[0] if found else None
 
 
 def get_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState:
-    """Return a topic. Raises NotFound if it has no answer that the caller can see."""
+    """Return a topic. Raises NotFound if the caller can't see any of its answers."""
     found = find_topic(tx, site, topic_id)
     if found is None:
         raise NotFound(f"There is no topic with the ID {topic_id!r} on this site.")

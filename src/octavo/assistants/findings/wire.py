@@ -125,14 +125,15 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
 
 
 class IgnoredOnPage(Struct, rename="camel"):
-    """Why and since when a finding is ignored on a page."""
+    """Reason a finding is ignored on a page, and the time since which it is ignored."""
 
     reason: str
     created_at: str
 
 
 class SiteFindingPage(Struct, rename="camel", kw_only=True):
-    """Page that a finding concerns. ``ignored``: set if it is ignored on the page; an Octavo extension."""
+    """Page that a finding concerns. ``ignored``: present only if the finding is ignored on this page; an Octavo
+    extension."""
 
     space_id: str
     page: ChangedPage
@@ -156,13 +157,13 @@ class IgnoreFinding(Struct):
 
 
 class FixFindings(Struct):
-    """Findings to fix together. ``findings``: their IDs."""
+    """Findings to fix together. ``findings``: the IDs of the findings."""
 
     findings: Annotated[list[str], Meta(min_length=1, max_length=100)]
 
 
 class FixedFindings(Struct, rename="camel"):
-    """Change requests that fix findings, one per space."""
+    """Change requests that fix findings, one in each affected space."""
 
     change_requests: list[ChangeRequest]
 
@@ -252,8 +253,8 @@ class SiteFindingStats(Struct, rename="camel", kw_only=True):
 
 
 class AreaState(Struct, rename="camel", kw_only=True):
-    """Health of an area. ``change``: the change in the score over the last week. ``trend``: the scores of
-    past scans, oldest first."""
+    """Health of an area. ``change``: the change of the score over the last week. ``trend``: the scores of past
+    scans, oldest first."""
 
     area: Area
     score: int
@@ -270,8 +271,8 @@ class HealthPoint(Struct, rename="camel"):
 
 
 class SiteHealth(Struct, rename="camel", kw_only=True):
-    """Health of a site. ``scan``: the latest scan, which may still be running; ``fixed``: the number of
-    findings closed in the last week."""
+    """Health of a site. ``scan``: the latest scan, which may still be running. ``fixed``: the number of findings
+    closed in the last week."""
 
     areas: list[AreaState]
     trend: list[HealthPoint]
@@ -305,14 +306,14 @@ def present_scan(to: Recipient, organization_id: str, row: ScanRow) -> SiteScan:
 
 
 class _Pages:
-    """Pages that findings refer to, loaded once per space."""
+    """Pages to which findings refer. They are loaded once for each space."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
         self._trees: dict[str, PageTree | None] = {}
 
     def find(self, space_id: str | None, page_id: str) -> ChangedPage | None:
-        """Return a page, or None if it was deleted."""
+        """Return a page; None if it was deleted."""
         if space_id is None:
             return None
         if space_id not in self._trees:
@@ -422,7 +423,7 @@ def _describe(evidence: Sequence[FindingEvidence]) -> Raw:
 
 
 def present_page(tx: Transaction, row: FindingRow, page_id: str) -> SiteFindingPage | None:
-    """Return a page that a finding concerns, or None if it was deleted."""
+    """Return a page that a finding concerns; None if it was deleted."""
     page = _Pages(tx).find(row.space_id, page_id)
     if page is None:
         return None
@@ -446,7 +447,7 @@ def present_health(
     counts: Sequence[tuple[FindingStatus, Severity, int]],
     fixed: int,
 ) -> SiteHealth:
-    """Present the health of a site. ``scans``: the completed scans, oldest first."""
+    """Return the health of a site in the API format. ``scans``: the completed scans, oldest first."""
     known = [(scan.finished_at or scan.created_at, scan.health) for scan in scans if scan.health is not None]
     shown = SiteHealth(
         areas=[],
@@ -479,8 +480,8 @@ def present_health(
 
 
 def _week_before(known: Sequence[tuple[int, Health]]) -> Health | None:
-    """Return the health a week before the last scan, or at the first scan if that was more recent; None if
-    there is only one scan."""
+    """Return the health a week before the last scan, or at the first scan if that is more recent; None if there is
+    only one scan."""
     if len(known) < 2:
         return None
     start = known[-1][0] - _WEEK

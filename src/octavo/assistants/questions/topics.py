@@ -1,4 +1,4 @@
-"""Topics of a site's questions: significant words that questions have in common. No model is needed."""
+"""Topics of a site's questions, which are significant words that questions have in common. No model is required."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .filters import AnswerSight
 from .matching import GENERAL_WORDS, words_of
 
 _LEAST = 3
-"""Minimum number of questions per topic."""
+"""Minimum number of questions in a topic."""
 _MOST = 30
 """Maximum number of topics per site."""
 _COMMON, _MANY = 0.4, 20
-"""Words that occur in more than this fraction of the questions, such as the product name, are too common to
-be topics. The second number is the minimum number of questions for this rule to apply."""
+"""Limits for common words. A word that occurs in more than this fraction of the questions, such as the product
+name, is too common to be a topic. The second number is the minimum number of questions for this rule to apply."""
 _SAMPLE = 50
-"""Number of questions to read when looking for the most common form of a word."""
+"""Maximum number of questions to read when looking for the most common spelling of a word."""
 _CHUNK = 500
 
 
@@ -79,8 +79,8 @@ def set_change_requests(tx: Transaction, topic_id: str, allowed: bool) -> None:
 
 
 def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
-    """Return the number of pages that answers on each topic are based on, by topic. Only answers that the caller can
-    see count."""
+    """Return the number of pages on which each topic's answers are based, by topic. Only answers that the caller
+    can see are counted."""
     seen = AnswerSight.of(tx, site).condition
     return dict(
         tx.all(
@@ -148,7 +148,7 @@ def _best(words: Iterable[str], frequent: Mapping[str, int]) -> str:
 
 
 def _frequent_words(tx: Transaction, site_id: str) -> dict[str, int]:
-    """Return the words that enough questions share, each with the number of questions."""
+    """Return the words that enough questions have in common, each with the number of questions."""
     total = tx.value("SELECT count(*) FROM site_questions WHERE site_id = :site", site=site_id)
     rows = tx.all(
         """SELECT word, count(*) AS questions FROM site_question_words WHERE site_id = :site
@@ -205,7 +205,7 @@ def _label_of(tx: Transaction, site_id: str, word: str) -> str:
 def _assign_chunk(
     tx: Transaction, site_id: str, topics: Mapping[str, str], frequent: Mapping[str, int], after: str
 ) -> str | None:
-    """Assign the next questions after an ID to topics. Return the last ID, or None at the end."""
+    """Assign the questions that follow an ID to topics. Return the last ID of this batch; None at the end."""
     rows = tx.all(
         """SELECT id, topic_id FROM site_questions WHERE site_id = :site AND id > :after
            ORDER BY id LIMIT :limit""",

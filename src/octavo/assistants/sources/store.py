@@ -1,4 +1,4 @@
-"""Read and write connections to sources, and their records, in the database."""
+"""Database access for connections to sources and for their records."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
 
 
 def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
-    """Return the connections that use a connector, on all sites."""
+    """Return the connections that use this connector, on all sites."""
     rows = tx.all(
         f"SELECT {_CONNECTION} FROM context_connections c WHERE c.connector = :connector ORDER BY c.id",
         connector=connector,
@@ -123,7 +123,7 @@ def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
 
 
 def find_pushed(tx: Transaction, site_id: str, connector: str) -> ConnectionRow | None:
-    """Return the oldest connection of a site that uses a connector."""
+    """Return a site's oldest connection that uses the given connector."""
     row = tx.one(
         f"""SELECT {_CONNECTION} FROM context_connections c WHERE c.site_id = :site AND c.connector = :connector
             ORDER BY c.id LIMIT 1""",
@@ -154,7 +154,7 @@ def insert_connection(
     usage: SourceUsage,
     filter: str | None,
 ) -> ConnectionRow:
-    """Insert a connection. Raises Conflict if the site has too many."""
+    """Insert a connection. Raises Conflict if the site already has the maximum number of connections."""
     # The lock ensures that simultaneous requests count each other's connections.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     count = tx.value("SELECT count(*) FROM context_connections WHERE site_id = :site", site=site_id)
@@ -203,7 +203,8 @@ def encode_usage(usage: SourceUsage) -> str:
 
 
 def is_current(tx: Transaction, connection_id: str, run: str) -> bool:
-    """Return whether a sync is still the current sync of an existing connection, and lock the connection."""
+    """Lock a connection, and return whether a sync is still its current sync. Return False if the connection no
+    longer exists."""
     return (
         tx.one(
             f"SELECT 1 FROM context_connections WHERE id = :id AND run = :run{tx.for_update}",
@@ -340,8 +341,8 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
 def put_records(
     tx: Transaction, connection: ConnectionRow, records: Iterable[SourceRecord], run: str | None
 ) -> int:
-    """Insert and update records by their ID at the source, and return the number of changed records. If two records
-    have the same ID, the later record is used. Raises Conflict if the site's limit is exceeded."""
+    """Insert and update records, identified by their ID in the source, and return the number of changed records. If
+    two records have the same ID, the later record is used. Raises Conflict if the site's limit is exceeded."""
     wanted = {record.id: record for record in records}
     known: dict[str, str] = dict(
         tx.all(
@@ -414,7 +415,7 @@ def delete_records(tx: Transaction, connection_id: str) -> None:
 
 
 def delete_other_records(tx: Transaction, connection_id: str, run: str) -> int:
-    """Delete a batch of records that the latest sync didn't return. Returns the number of deleted records."""
+    """Delete a batch of the records that the latest sync didn't return. Returns the number of deleted records."""
     count = tx.run(
         """DELETE FROM context_records WHERE id IN (
              SELECT id FROM context_records WHERE connection_id = :connection AND (run IS NULL OR run <> :run)

@@ -36,9 +36,9 @@ CONCERNING = FAILURES.keys() | {
 
 
 class Concern(Struct, frozen=True):
-    """Recipients of an event. ``direct``: the people to notify regardless of their watches, each with the reason.
-    ``pages``: the pages that the event is about. ``watched``: the reason for people who watch the space or one of these
-    pages; None if they aren't notified."""
+    """People to notify about an event. ``direct``: the people to notify regardless of their watches, each with the
+    reason. ``pages``: the pages that the event is about. ``watched``: the reason for notifying people who watch the
+    space or one of these pages; None if watchers aren't notified."""
 
     note: NotificationContent
     direct: dict[str, Reason]
