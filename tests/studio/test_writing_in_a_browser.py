@@ -586,7 +586,7 @@ def test_a_foreign_page_instead_of_a_response_is_an_error(desk):
     text.page.route(STEPS, answer)
     _type(text, "One.", " Two.")
     expect(_status(text)).to_have_text("Unsaved changes")
-    assert desk.until(change, lambda found: "Two" in found) == "# Page\n\nOne. Two.\n\n"
+    assert desk.until(change, lambda found: "Two." in found) == "# Page\n\nOne. Two.\n\n"
     expect(_status(text)).to_have_text("Saved")
     text.page.close()
     desk.said.clear()
