@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
+from octavo.content.changes import saving
 from octavo.interchange.gitsync import syncing
 from octavo.interchange.transfer.importing import import_files
 from world import World
@@ -315,3 +316,31 @@ def test_a_killed_first_import_does_not_overwrite_edits(
         assert syncing.run_sync(world.context, synced.space, "asked", "job") == "synced", synced.state()
         assert "Written meanwhile." in " ".join(developer.files.values())
         assert synced.exported() == developer.read()
+
+
+@pytest.mark.parametrize("first", ["import", "export"])
+def test_a_page_that_is_restricted_during_a_sync_is_not_pushed(
+    world: World, developer: Developer, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    with local_remotes(world):
+        synced = Synced(world, developer, first)
+        if first == "import":
+            synced.sync()
+        change = world.post("admin", synced.at("/change-requests"), {"subject": "Plans"})["id"]
+        path = synced.at(f"/change-requests/{change}")
+        page = {"operation": "insert_page", "title": "Plans", "document": {"markdown": "Secret words.\n"}}
+        # As if the draft were older than the connection.
+        monkeypatch.setattr(saving, "is_synced", lambda tx, space: False)
+        rule = {"visibleTo": [{"kind": "administrators"}]}
+        world.post("admin", f"{path}/content", {"changes": [{**page, **rule}]})
+        fetch = syncing.Sync.fetch
+
+        def merge_meanwhile(sync: syncing.Sync, copy: Any) -> str | None:
+            world.call("admin", "POST", f"{path}/merge")
+            return fetch(sync, copy)
+
+        monkeypatch.setattr(syncing.Sync, "fetch", merge_meanwhile)
+        head = developer.head
+        synced.sync()
+        assert synced.state()["message"].startswith("Restricted pages")
+        assert developer.head == head

@@ -139,6 +139,30 @@ def test_notifications_about_a_page_disappear_when_a_change_request_restricts_it
     assert WORD in sent[0]["text"]
 
 
+@pytest.mark.parametrize("level", ["watching", "muted"])
+def test_watches_of_a_restricted_page_do_not_count(world: World, level: str) -> None:
+    """Notifications about edits of several pages don't tell that a page that the person can't see is among them."""
+    page, other = insert(world, SPACE, "Plans"), world.home["pageId"]
+    watches = [world.home.path(f"{SPACE}/content/page/{page}/watch")]
+    if level == "muted":
+        watches.append(world.home.path(f"{SPACE}/watch"))
+    for path, wanted in zip(watches, (level, "watching"), strict=False):
+        assert world.call("reader", "PUT", path, json={"level": wanted}).is_success
+
+    def notified(*pages: str) -> bool:
+        world.post("reader", "/user/notifications/update", {"state": "done"})
+        fields = {"operation": "update_page", "description": new_id()}
+        edit(world, SPACE, *({**fields, "page": one} for one in pages))
+        work(world)
+        return bool(world.get("reader", "/user/notifications", params={"status": "unread"})["items"])
+
+    work(world)
+    assert notified(page, other) == (level == "watching")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    work(world)
+    assert notified(page, other) == notified(other) == (level == "muted")
+
+
 def test_change_requests_of_a_page_leave_out_those_that_hide_it(world: World) -> None:
     """A page can be visible in main, and hidden in a change request that edits it."""
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
@@ -215,6 +239,34 @@ def test_streams_do_not_count_conflicts_in_restricted_pages(world: World) -> Non
     with listening(world, "reader", world.home.path(f"{SPACE}/events")) as reader:
         assert world.post("admin", world.home.path(f"{CHANGE}/update"))["result"] == "conflicts"
         assert "conflicts" not in reader.hear("revision", action="updated").data
+
+
+def test_updates_tell_nothing_of_conflicts_in_restricted_pages(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+
+    def conflict() -> None:
+        for at in (CHANGE, SPACE):
+            edit(world, at, {"operation": "update_page", "page": page, "description": f"{at} {new_id()}"})
+
+    def update_as(who: str) -> tuple[str, bool]:
+        result = world.post(who, world.home.path(f"{CHANGE}/update"))["result"]
+        checks = world.get(who, world.home.path(f"{CHANGE}/merge"))["checks"]
+        return result, next(one["passes"] for one in checks if one["check"] == "conflicts")
+
+    def events() -> list[Any]:
+        """Return the payloads that webhooks receive of updates."""
+        with world.context.db.read() as tx:
+            rows = tx.all("SELECT payload FROM events WHERE type = 'change_request_updated' ORDER BY id")
+        return [json.loads(payload) for (payload,) in rows]
+
+    conflict()
+    assert update_as("editor") == ("conflicts", False) and events()[-1]["conflicts"] == 1
+    edit(world, CHANGE, {"operation": "update_page", "page": page, "description": "Resolved"})
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    conflict()
+    assert update_as("editor") == ("update", True) and "conflicts" not in events()[-1]
+    assert world.get("admin", world.home.path(CHANGE))["conflicts"] == 1
 
 
 def test_live_pages_that_are_hidden_look_like_pages_that_never_existed(world: World) -> None:

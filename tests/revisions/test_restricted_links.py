@@ -213,6 +213,54 @@ def test_import_runs_leave_out_restricted_pages(world: World) -> None:
         for shown in reads:
             assert (page in str(shown)) == (WORD in str(shown)) == sees
             assert "other.html" in str(shown)
+        assert reads[0]["progress"]["total"] == 1 + sees
+
+
+@pytest.mark.parametrize("preview", [False, True])
+@pytest.mark.parametrize("in_change", [False, True])
+def test_import_runs_into_a_restricted_page_do_not_exist(
+    world: World, preview: bool, in_change: bool
+) -> None:
+    imports = Imports(world)
+    space = f"/spaces/{imports.space}"
+    change = world.post("editor", f"{space}/change-requests", {})["id"] if in_change else None
+    at = f"{space}/change-requests/{change}" if change else space
+    insert = {"operation": "insert_page", "title": "Plans", "document": {"markdown": "Words.\n"}}
+    world.post("editor", f"{at}/content", {"changes": [insert]})
+    page = world.get("editor", f"{at}/content/pages")["pages"][-1]["id"]
+    source = {"type": "file", "files": [imports.upload(f"{WORD}.html", f"<h1>{WORD}</h1>")]}
+    target = {"page": page, **({"changeRequest": change} if change else {})}
+    body = {"source": source, "target": {"space": imports.space, **target}, "preview": preview}
+    run = world.post("editor", imports.runs, body)["id"]
+    imports.work()
+    shown = [imports.run(run), world.get("editor", imports.runs)]
+    assert all(run in str(one) for one in shown) and preview == (WORD in str(shown[0].get("plan")))
+    visible = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"{at}/content", {"changes": [visible]})
+    left = world.get("editor", imports.runs)
+    assert run not in str(left) and left["count"] == shown[1]["count"] - 1
+    assert (
+        run in str(world.get("admin", imports.runs)) and imports.run(run, "admin")["target"]["page"] == page
+    )
+    answers = [world.call("editor", "GET", f"{imports.runs}/{one}") for one in (run, new_id())]
+    answers += [world.call("editor", "POST", f"{imports.runs}/{one}/cancel") for one in (run, new_id())]
+    assert {answer.status_code for answer in answers} == {404} and WORD not in str(answers[0].text)
+
+
+def test_import_runs_count_no_restricted_page(world: World) -> None:
+    imports = Imports(world)
+    run = imports.files(("docs.zip", archive({"one.html": "<h1>One</h1>", "two.html": "<h1>Two</h1>"})))
+    key = imports.upload("docs.zip", archive({"one.html": "<h1>One</h1>Z", "two.html": "<h1>Two</h1>Z"}))
+    body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}}
+    again = world.post("editor", imports.runs, {**body, "update": run["id"]})["id"]
+    imports.work()
+    assert imports.run(again)["changes"]["updated"] == 2
+    page = imports.page("Two", "markdown")["id"]
+    visible = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [visible]})
+    shown = imports.run(again)
+    assert "changes" not in shown and shown["progress"] == {"done": 1, "total": 1}
+    assert imports.run(again, "admin")["changes"]["updated"] == 2
 
 
 @pytest.mark.parametrize("at", [SPACE, CHANGE])
@@ -279,3 +327,66 @@ def test_sites_show_no_url_of_a_restricted_page(sqlite_world: World) -> None:
     pdf = PdfReader(BytesIO(world.context.files.read(opened.file.hash)))
     targets = str([note.get_object() for shown in pdf.pages for note in shown["/Annots"]])
     assert "example.org/a" in targets and WORD not in targets
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_lists_of_links_do_not_tell_restricted_pages_from_missing_ones(
+    world: World, secret: str, at: str
+) -> None:
+    """The number of targets, their order, the counts, and the page tokens are the same."""
+    restrict(world, SPACE, ADMINISTRATORS, secret)
+    page, text = world.home["pageId"], f"[other](missing.md)\n\n{text_with_links(secret)}"
+
+    def read(text: str) -> list[str]:
+        change = {"operation": "update_page", "page": page, "document": {"markdown": text}}
+        world.post("editor", world.home.path(f"{at}/content"), {"changes": [change]})
+        lists = [f"{at}/links", f"{at}/content/page/{page}/links"]
+        found = [links_of(world, "editor", path, limit) for path in lists for limit in (1, 100)]
+        if at == CHANGE:
+            found += [
+                links_of(world, "editor", lists[0], 100, brokenContext=where)
+                for where in ("space", "change-request")
+            ]
+        return found
+
+    there = read(text)
+    never = new_id()
+    missing = read(text.replace(secret, never).replace(FILE, "never-plans.md"))
+    assert there == [one.replace(never, secret).replace("never-plans.md", FILE) for one in missing]
+
+
+def test_deleting_a_restricted_page_breaks_no_link_for_those_who_could_not_see_it(
+    world: World, secret: str
+) -> None:
+    edit(
+        world,
+        SPACE,
+        {
+            "operation": "update_page",
+            "page": world.home["pageId"],
+            "document": {"markdown": text_with_links(secret)},
+        },
+    )
+    restrict(world, SPACE, ADMINISTRATORS, secret)
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+
+    def broken(who: str) -> int:
+        return int(world.get(who, world.home.path(f"{CHANGE}/links"))["stats"]["broken"]["changeRequest"])
+
+    before = broken("editor"), broken("admin")
+    edit(world, CHANGE, {"operation": "delete_page", "page": secret})
+    assert broken("editor") == before[0] and broken("admin") > before[1]
+
+
+def links_of(world: World, who: str, path: str, limit: int, **params: str) -> str:
+    """Return all links of a list, its counts, and its page tokens."""
+    found, token = [], ""
+    while True:
+        given = {"limit": limit, **({"page": token} if token else {}), **params}
+        answer = world.get(who, world.home.path(path), params=given)
+        targets = [(one["status"], one.get("targetReference", {})) for one in answer["items"]]
+        items = [(status, target.get("kind"), target.get("url")) for status, target in targets]
+        found.append((items, answer["count"], answer["stats"], answer.get("next")))
+        token = answer.get("next", {}).get("page", "")
+        if not token:
+            return str(found)

@@ -489,7 +489,8 @@ def test_merge_checks_tell_only_reviewers_about_hidden_changes(sqlite_world: Wor
         found = checks(who)
         assert found["require_at_least_one_review"].get("partial", False) == knows
         assert ("pages" in found["require_at_least_one_review"]["reason"]) == knows
-        assert ("1 conflict" in found["conflicts"]["reason"]) == knows
+        assert ("1 conflict" in found["conflicts"].get("reason", "")) == knows
+        assert found["conflicts"]["passes"] != knows
 
 
 # --- pages that sites show ------------------------------------------------------------------------------

@@ -149,8 +149,9 @@ def _update(context: Context, access: ChangeAccess) -> MergeOutcome:
         )
         store.set_fields(tx, change, revision_merged_ancestor=change.main_revision)
         store.delete_settled(tx, change.id)
-        open_ones = len(merged.conflicts)
+        # The number can include conflicts in pages that some recipients of the event can't see.
+        counted = {} if find_rules(tx, change.state) else {"conflicts": len(merged.conflicts)}
         emit_change_event(
-            tx, "change_request_updated", access, change.id, revision=made.revision_id, conflicts=open_ones
+            tx, "change_request_updated", access, change.id, revision=made.revision_id, **counted
         )
     return MergeOutcome(made.revision_id, bool(merged.conflicts))

@@ -220,7 +220,7 @@ def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
 def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
     """Update a change request with the current content of main."""
     made = merging.update(call.context, change)
-    return UpdateAnswer(made.revision, "conflicts" if made.conflicts else "update")
+    return UpdateAnswer(made.revision, "conflicts" if _count_open(call, change) else "update")
 
 
 @operation(
@@ -343,7 +343,7 @@ def resolve_conflict(
         raise BadRequest("value: is required if `choice` is `edited`, and must be omitted otherwise")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
-    return _left(call, change, revision)
+    return ResolveAnswer(revision, _count_open(call, change))
 
 
 @operation(
@@ -357,11 +357,11 @@ def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> Resol
     """Reopen a resolved conflict: the change request then contains the version named by `kept` again. Returns 409 if
     the content has been edited since then."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
-    return _left(call, change, revision)
+    return ResolveAnswer(revision, _count_open(call, change))
 
 
-def _left(call: Call, change: ChangeAccess, revision: str) -> ResolveAnswer:
+def _count_open(call: Call, change: ChangeAccess) -> int:
+    """Return the number of open conflicts that the caller can see."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        left = list_seen(row.open_conflicts, seen_by(tx, change.space, row.state).hidden)
-    return ResolveAnswer(revision, len(left))
+        return len(list_seen(row.open_conflicts, seen_by(tx, change.space, row.state).hidden))

@@ -82,7 +82,7 @@ def notify(
     **payload: object,
 ) -> None:
     """Notify people about a subject in a space through the channels that each person chose. ``reasons``: the reason for
-    each person. ``payload``: the event that lists the new notifications."""
+    notifying each person, by user ID. ``payload``: additional fields of the event that lists the new notifications."""
     channels = store.list_channels(tx, reasons)
     users = {}
     for user_id, reason in sorted(reasons.items()):
@@ -100,8 +100,8 @@ def notify(
 
 
 def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:
-    """Return the next batch of direct recipients and watchers, because a mentioned team can have thousands of
-    members."""
+    """Return the next batch of direct recipients and watchers. They are notified in batches because a mentioned team
+    can have thousands of members."""
     found = set(sorted(user_id for user_id in concern.direct if user_id > after)[:BATCH])
     if concern.watched is not None:
         found.update(store.list_watchers(tx, event.space_id or "", concern.pages, after, BATCH))
@@ -110,38 +110,44 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
     """Return the people to notify and the reason for each. The person who caused the event, people who
-    muted the space or page, and people who can't see the space or any of the pages are left out."""
+    muted the space or page, and people who can't see the space or any of the pages are left out. Watches of pages that
+    a person can't see have no effect."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
         if reason is not None and (user_id in concern.direct or user_id != event.payload.get("by")):
             reasons[user_id] = reason
     levels = store.list_levels(tx, event.space_id or "", concern.pages, reasons)
-    return {
-        user_id: reason
-        for user_id, reason in reasons.items()
-        if (passes_mute(reason) or not _is_muted(levels.get(user_id, [])))
-        and _can_see(tx, event, concern, user_id)
-    }
+    found = {}
+    for user_id, reason in reasons.items():
+        seen = _list_seen(tx, event, concern, user_id)
+        watches = [row for row in levels.get(user_id, []) if not row.page_id or row.page_id in (seen or ())]
+        if seen is None or not (passes_mute(reason) or not _is_muted(watches)):
+            continue
+        if user_id in concern.direct or any(row.level == "watching" for row in watches):
+            found[user_id] = reason
+    return found
 
 
-def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> bool:
+def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) -> list[str] | None:
+    """Return the pages of an event that a person can see; None if the event isn't for the person, who can't see the
+    space or any of the pages."""
     space_id = event.space_id or ""
     role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
     if role is None:
-        return False
+        return None
     if not concern.pages:
-        return True
+        return []
     rules = find_rules(tx, find_state(tx, space_id, concern.note.change_id))
     if rules.keys().isdisjoint(concern.pages):
-        return True
+        return concern.pages
     viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
-    return any(level_at(rules.get(page, ()), viewer) is not None for page in concern.pages)
+    return [page for page in concern.pages if level_at(rules.get(page, ()), viewer) is not None] or None
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:
-    """Return whether a person has muted the event. Settings for pages take precedence over settings for the space. If
-    any affected page is watched, the event isn't muted."""
+    """Return whether a person has muted the event, given that person's watches. Settings for pages take precedence over
+    settings for the space. If any affected page is watched, the event isn't muted."""
     of_pages = [row.level for row in watches if row.page_id]
     levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels

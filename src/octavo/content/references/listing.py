@@ -1,8 +1,8 @@
 """Links and backlinks in a state of a space, limited to content that the caller can see.
 
-The rows are the rows of main. For a change request, its changes are overlaid, and the queries are the same. The result
-reveals nothing about spaces that the caller can't see: references to them appear to be broken, and references from them
-don't count.
+All queries use the rows of main; for a change request, its changes are overlaid on these rows. The result reveals
+nothing about spaces that the caller can't see: references to them appear to be broken, and references from them don't
+count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.visibility import select_visible_collections, select_visible_spaces
 
 from .index import Delta
-from .row import COLUMNS, IS_CURRENT, Place, Row
+from .row import COLUMNS, IS_CURRENT, Row
 from .totals import (
     MOST_LOCATIONS,
     ReferenceGroup,
@@ -68,31 +68,33 @@ _NEIGHBORS = f"""WITH RECURSIVE {_NAMED},
   UNION SELECT id FROM {{new}} AS n"""
 
 
+_Name = tuple[str, str, str]
+
+
+def _name(row: Row) -> _Name:
+    return row.owner_id, row.type, row.written
+
+
 class Overlay(Struct, frozen=True):
-    """Change request overlaid on the rows of main. ``broken``: the positions of the links that it broke."""
+    """Change request overlaid on the rows of main. ``was``: the rows of the state on which it is based, by owner, type,
+    and written reference; unchanged rows of main are left out."""
 
     delta: Delta
-    broken: frozenset[Place]
+    was: Mapping[_Name, Row]
 
 
 def overlay_of(delta: Delta, before: Delta) -> Overlay:
     """Return the overlay. ``delta``: the changes from the head of main to the change request. ``before``: the
     changes from the head of main to the state on which the change request is based."""
-
-    def name(row: Row) -> tuple[str, str, str]:
-        return row.owner_id, row.type, row.written
-
-    was = {name(row): row.status for row in delta.old.values()}
+    was = {_name(row): row for row in delta.old.values()}
     for row in before.old.values():
-        was.pop(name(row), None)
-    was |= {name(row): row.status for row in before.new}
-    broken = {row.at for row in delta.new if row.status == "broken" and was.get(name(row)) != "broken"}
-    return Overlay(delta, frozenset(broken))
+        was.pop(_name(row), None)
+    return Overlay(delta, was | {_name(row): row for row in before.new})
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner. The
-    node's key is the key in the stored text."""
+    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner.
+    ``node``: the key that the node has in the stored text."""
 
     space: str
     owner: str
@@ -163,7 +165,7 @@ class LinkIndex:
             self._apply_overlay(over)
 
     def _list_visible_ids(self) -> list[str]:
-        """Return the relevant spaces and collections that the caller can see."""
+        """Return the IDs of the relevant spaces and collections that the caller can see."""
         access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
         new |= (
@@ -181,47 +183,55 @@ class LinkIndex:
         return found
 
     def _is_restricted(self, space: str, page: str) -> str:
-        """Return the condition for a page that a restriction hides from the caller."""
+        """Return an SQL condition that is true if a restriction hides the page from the caller."""
         listed = (
             f"SELECT g.space_id, g.page_id FROM {self._tx.given('restricted', 'space_id', 'page_id')} AS g"
         )
         return f"({space}, {page}) IN ({listed})"
 
     def _open(self) -> str:
-        """Return the condition for references on pages that no restriction hides from the caller."""
+        """Return an SQL condition that leaves out references on pages that a restriction hides from the caller."""
         return f" AND NOT {self._is_restricted('r.space_id', 'r.owner_id')}" if self._restricted else ""
 
     def _columns(self) -> str:
-        """Return the columns of references. References to hidden pages look like broken references, each
-        with its own target."""
+        """Return SQL for the columns of references. References to hidden pages look like broken references. If pages
+        are hidden, each broken reference has its own target, so that neither the number of targets nor their order
+        tells which broken references lead to hidden pages."""
         if not self._restricted:
             return ", ".join(COLUMNS)
         hidden = self._is_restricted("r.target_space", "r.target")
         instead = {
-            "status": "'broken'",
-            "target_key": "'hidden ' || r.owner_id || ' ' || r.place",
-            **dict.fromkeys(("target_space", "target", "anchor"), "NULL"),
+            "status": (hidden, "'broken'"),
+            "target_key": (f"r.status = 'broken' OR {hidden}", "'broken ' || r.owner_id || ' ' || r.place"),
+            **dict.fromkeys(("target_space", "target", "anchor"), (hidden, "NULL")),
         }
         return ", ".join(
-            f"CASE WHEN {hidden} THEN {instead[name]} ELSE r.{name} END AS {name}"
+            "CASE WHEN {} THEN {} ELSE r.{name} END AS {name}".format(*instead[name], name=name)
             if name in instead
             else f"r.{name}"
             for name in COLUMNS
         )
 
     def _as_seen(self, row: Row) -> Row | None:
-        """Return a row of the change request as the caller sees it; None if it is on a hidden page."""
+        """Return a row of the change request as the caller sees it; None if it is on a hidden page. See
+        ``_columns``."""
         if (row.space_id, row.owner_id) in self._restricted:
             return None
-        if (row.target_space, row.target) not in self._restricted:
-            return row
-        key = f"hidden {row.owner_id} {row.place}"
-        return replace(row, status="broken", target_key=key, target_space=None, target=None, anchor=None)
+        key = f"broken {row.owner_id} {row.place}"
+        if (row.target_space, row.target) in self._restricted:
+            return replace(row, status="broken", target_key=key, target_space=None, target=None, anchor=None)
+        return replace(row, target_key=key) if self._restricted and row.status == "broken" else row
+
+    def _is_broken_by_change(self, over: Overlay, row: Row) -> bool:
+        """Return whether the change request broke a link that it contains. ``row``: the link as the caller sees it."""
+        was = over.was.get(_name(row))
+        before = self._as_seen(was) if was is not None else None
+        return row.status == "broken" and (before is None or before.status != "broken")
 
     def _apply_overlay(self, over: Overlay) -> None:
         gone = [" ".join(map(str, at)) for at in over.delta.old]
         new = [
-            [*map(_text, msgspec.structs.astuple(row)), "1" if row.at in over.broken else ""]
+            [*map(_text, msgspec.structs.astuple(row)), "1" if self._is_broken_by_change(over, row) else ""]
             for new in over.delta.new
             if (row := self._as_seen(new)) is not None
         ]
@@ -249,9 +259,10 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """Return three lists of rows: the rows of the space or page that the change request removes, the
-        rows that it adds, and the added rows whose links it broke."""
-        if self._over is None:
+        """Return three lists of rows of the space or page: the rows that the change request removes, the rows that it
+        adds, and those of the added rows that contain a link that the change request broke."""
+        over = self._over
+        if over is None:
             return [], [], []
 
         def own(rows: Iterable[Row]) -> list[Row]:
@@ -259,8 +270,9 @@ class LinkIndex:
             seen = (self._as_seen(row) for row in rows)
             return [row for row in seen if row and row.space_id == space and owner in (None, row.owner_id)]
 
-        new = own(self._over.delta.new)
-        return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
+        new = own(over.delta.new)
+        broken = [row for row in new if self._is_broken_by_change(over, row)]
+        return own(over.delta.old.values()), new, broken
 
     def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> ReferenceTotals:
         """Return the totals of main's references, minus the removed references, plus the new references."""
@@ -279,7 +291,7 @@ class LinkIndex:
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
     def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
-        """Return the visibility of references in these groups for the caller."""
+        """Return, for each of these groups, how its references appear to the caller."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
         columns = ("n", *ReferenceGroup._fields)
@@ -329,7 +341,7 @@ class LinkIndex:
         owner: str | None,
     ) -> list[ReferenceTarget]:
         """Return a page of the list, plus at least one item of the next page if there is a next page. All items are in
-        these groups and have the visibility ``wanted``."""
+        these groups. ``wanted``: the status that items must have for the caller; None for any status."""
         # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)

@@ -16,6 +16,7 @@ from octavo.settings import Settings
 
 from . import runs, store
 from .api_client import MAX_SPACES, FoundSpace
+from .authorization import has_hidden_target
 from .platforms import Service, platform_at
 from .store import ImportRunRow
 from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, RequestedImport
@@ -24,8 +25,7 @@ _CHECK_SECONDS = 30.0
 
 
 def check_source(settings: Settings, source: KeptSource) -> None:
-    """Check the URL of a website or API before any transaction starts. Raises BadRequest if it isn't
-    allowed."""
+    """Check the URL of a website or API before a transaction starts. Raises BadRequest if it isn't allowed."""
     if not isinstance(source, FileSource):
         _check_url(settings, source.url, "source.url")
 
@@ -42,9 +42,9 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Request the list of spaces that can be imported from an API, without retries and for at most half a minute in
-    total. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching the URL isn't
-    allowed."""
+    """Request the list of spaces that can be imported from an API, without retries and with a total time limit of
+    half a minute. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching
+    the URL isn't allowed."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
@@ -61,8 +61,8 @@ def check_api(
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImport) -> ImportRunRow:
-    """Create a pending run, whose job starts later. Raises NotFound or Forbidden if the caller doesn't have
-    access to the target, and NotFound if an upload belongs to another person."""
+    """Create a pending run. Its job starts later. Raises NotFound or Forbidden if the caller doesn't have access to
+    the target, and NotFound if an upload belongs to another person."""
     space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
         raise NotFound(f"target.space: there is no space with the ID {space_id!r} in this organization")
@@ -80,7 +80,7 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImpo
         user_id=org.user_id,
         source=wanted.source,
         preview=wanted.preview,
-        origin=None if wanted.update is None else _origin(tx, wanted, wanted.update),
+        origin=None if wanted.update is None else _origin(tx, org, wanted, wanted.update),
         with_variants=wanted.variants,
     )
     if wanted.login is not None:
@@ -90,7 +90,7 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImpo
 
 
 def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) -> None:
-    """Check that all variants can be imported. Raises BadRequest if the source becomes a single space, and
+    """Check that all variants can be imported. Raises BadRequest if the source always becomes a single space, and
     Forbidden if the caller can't create the spaces and a site for them."""
     source = wanted.source
     is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
@@ -114,11 +114,11 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) 
     space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 
 
-def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
+def _origin(tx: Transaction, org: OrgAccess, wanted: RequestedImport, update: str) -> str:
     """Return the first run of the source that ``update`` belongs to. Raises NotFound if there is no such run,
     and BadRequest if it can't be updated."""
     run = store.find_run(tx, update)
-    if run is None or run.space_id != wanted.into.space_id:
+    if run is None or run.space_id != wanted.into.space_id or has_hidden_target(tx, org.actor, run):
         raise NotFound(f"update: there is no import run with the ID {update!r} in this space")
     if run.status != "completed" or run.preview:
         raise BadRequest("update: must be a completed import run")

@@ -20,7 +20,7 @@ from octavo.kit.texts import pattern
 from .api_client import FoundSpace
 from .platforms import Service
 from .previewing import ImportPreview
-from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, ImportRunRow
+from .store import MORE_PROBLEMS, ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, ImportRunRow
 from .types import (
     ApiLogin,
     Destination,
@@ -56,8 +56,8 @@ _User = Annotated[
 
 class ApiSource(Struct, tag="api"):
     """Space to import through another platform's API. ``service``: the platform; `octavo` includes GitBook.
-    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its ID; for Confluence,
-    its key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
+    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: the space's ID; for Confluence,
+    the space's key; for ReadMe, the version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
     ``user``: stored encrypted until the run ends, and never returned."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -78,7 +78,7 @@ class CheckImportSource(Struct):
 
 
 class ImportSourceCheck(Struct):
-    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``: the reason
+    """Result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``: the reason
     the list is incomplete."""
 
     spaces: list[FoundSpace]
@@ -100,9 +100,9 @@ class ImportTarget(Struct, rename="camel"):
 class StartImport(Struct):
     """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``, without
     importing any content. ``update``: a completed run in this space that imported an older state of the source.
-    Unedited content is updated from the source, all other content is merged, and people's edits are kept. ``variants``:
-    whether to import all versions and languages of the source. The default variant is imported into the target, and
-    each of the other variants into its own space. The spaces become variants of one site."""
+    Unedited content is updated from the source, all other content is merged, and people's edits are kept.
+    ``variants``: whether to import all versions and languages of the source. The default variant is imported into
+    the target, and each of the other variants into its own space. The spaces become variants of one site."""
 
     source: Source
     target: ImportTarget
@@ -126,8 +126,9 @@ class ImportRun(Struct, rename="camel", kw_only=True):
     """Import run. ``reason``: the reason it failed. ``problems``: content that was skipped or that couldn't be read.
     ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of a preview.
     ``updates``: the first run of the source, if this run imports a newer state of the source. ``changes``: the changes
-    that the update caused. ``createdBy``: the author; omitted for command-line imports. ``variants``: all imported
-    versions and languages with their spaces. ``site``: the site that shows them."""
+    that the update caused; omitted if pages of the space are hidden from you. ``createdBy``: the author; omitted for
+    command-line imports. ``variants``: all imported versions and languages with their spaces. ``site``: the site that
+    shows them."""
 
     id: str
     status: Status
@@ -179,17 +180,24 @@ def run_location(to: Recipient, run: ImportRunRow) -> str:
 
 
 def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
-    """Present a run without pages that the recipient can't see, and without problems in their files."""
+    """Present a run without pages that the recipient can't see, and without problems in their files. If pages of the
+    space are hidden from the recipient, the numbers of changed pages are omitted, because they can include them."""
     hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
     pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
     problems = Raw(run.problems.encode())
-    if unseen := [page.path for page in pages if page.id in hidden and page.path]:
+    unseen = [page for page in pages if page.id in hidden]
+    if unseen:
         shown = [
             problem
             for problem in msgspec.json.decode(run.problems, type=list[Problem])
-            if not any(path in problem.path or path in problem.message for path in unseen)
+            if problem.code != MORE_PROBLEMS
+            and not any(
+                page.path and (page.path in problem.path or page.path in problem.message) for page in unseen
+            )
         ]
         problems = Raw(msgspec.json.encode(shown))
+    # The progress of a completed run is the number of its pages.
+    less = len(unseen) if run.status == "completed" else 0
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )
@@ -198,12 +206,8 @@ def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
         status=run.status,  # type: ignore[arg-type]
         pages=[page for page in pages if page.id not in hidden],
         source=Raw(run.source.encode()),
-        target=ImportTarget(
-            run.space_id,
-            run.change_id or UNSET,
-            run.page_id if run.page_id and run.page_id not in hidden else UNSET,
-        ),
-        progress=Progress(run.done, run.total),
+        target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
+        progress=Progress(run.done - less, run.total - less),
         problems=problems,
         created_by=run.user_id or UNSET,
         created_at=iso(run.created_at),
@@ -216,7 +220,7 @@ def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
         preview=run.preview,
         plan=msgspec.json.decode(run.plan, type=ImportPreview) if run.plan else UNSET,
         updates=run.origin or UNSET,
-        changes=msgspec.json.decode(run.changes, type=ImportChanges) if run.changes else UNSET,
+        changes=msgspec.json.decode(run.changes, type=ImportChanges) if run.changes and not hidden else UNSET,
         variants=variants.spaces or UNSET,
         site=variants.site,
     )

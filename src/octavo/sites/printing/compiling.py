@@ -1,9 +1,8 @@
-"""Typeset and compile a PDF in a separate process: ``python -m octavo.sites.printing.compiling FOLDER
-[plain]``.
+"""Typeset and compile a PDF in a separate process: ``python -m octavo.sites.printing.compiling FOLDER [plain]``.
 
-The content is untrusted, and Typst is a full programming language. Therefore, this runs in a sandbox
-(``kit.processes.subprocesses``) with access only to one folder and this code. It reads ``order.json`` and
-writes ``print.pdf`` and ``result.json``.
+Because the content is untrusted, and Typst is a full programming language, the process runs in a sandbox
+(``kit.processes.subprocesses``) with access only to one folder and this code. The process reads ``order.json``
+and writes ``print.pdf`` and ``result.json``.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _PROBES = 200
 
 
 class PrintCompiler:
-    """Compiler of one PDF in its folder."""
+    """Compiler that creates one PDF in its folder."""
 
     def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
