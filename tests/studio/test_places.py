@@ -71,7 +71,7 @@ PROGRAMS = {
         "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns|getSiteQuestionById|"
         "(delete|get|update)SiteTopic\\w*|listQuestionsForSiteFinding|listSiteQuestionAnswerSources|getSiteQuestionAnswer(Thread)?ById"
     ),
-    "programs that want a whole tree at once": "listPages(In\\w+)?",
+    "programs that want a whole tree at once": "listPagesInRevisionById",
     "directories": ".*Scim.*",
     "browsers on their way through an identity provider": (
         "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata"

@@ -319,6 +319,39 @@ def test_redirects_are_added_and_imported(app, site):
     page.context.close()
 
 
+def test_a_site_starts_from_templates_and_lists_what_it_publishes(app):
+    made = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Harbor"})["id"]
+    page = app.open(f"/o/{app.organization}/sites/{made}/~/structure")
+    page.get_by_role("button", name="Start from a template").click()
+    rows = page.get_by_role("treeitem")
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="Add space").click()
+    dialog = page.get_by_role("dialog", name="Add space")
+    dialog.get_by_label("Space", exact=True).select_option("New space")
+    dialog.get_by_label("Title").fill("Runbooks")
+    dialog.get_by_label("Template").select_option("Runbook")
+    dialog.get_by_label("Add as a draft").check()
+    dialog.get_by_role("button", name="Add space").click()
+    expect(rows).to_have_count(3)
+    page.get_by_role("button", name="Create group").click()
+    page.get_by_role("dialog", name="New group").get_by_label("Title").fill("More")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Add link").click()
+    dialog = page.get_by_role("dialog", name="External link")
+    dialog.get_by_label("Title").fill("Forum")
+    dialog.get_by_label("URL").fill("https://forum.example.com/")
+    dialog.get_by_role("button", name="Add link").click()
+    # An empty group takes a link.
+    page.get_by_role("button", name="Actions for Forum").click()
+    page.get_by_role("menuitem", name="Move into More").click()
+    expect(rows.filter(has_text="Forum")).to_have_attribute("aria-level", "2")
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish Harbor?")
+    expect(dialog.get_by_role("listitem")).to_have_text(["Documentation", "Changelog"])
+    expect(dialog).to_contain_text("1 draft stays hidden.")
+    page.context.close()
+
+
 @pytest.mark.slow
 def test_people_get_a_role_for_a_site(app, site):
     path, address = site

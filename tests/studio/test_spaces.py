@@ -256,6 +256,28 @@ def test_variables_of_a_locked_space_are_set_in_a_draft(app):
     page.context.close()
 
 
+def test_a_tag_is_created_and_lists_its_pages(app):
+    space = app.fill_space("Tagged", ["Start", "Advanced"])
+    pages = app.call("GET", f"/spaces/{space}/content/pages")["pages"]
+    change = {
+        "operation": "update_page",
+        "page": pages[1]["id"],
+        "tags": [{"tag": {"kind": "tag", "tag": "expert"}}],
+    }
+    app.call("POST", f"/spaces/{space}/content", {"changes": [change]})
+    page = app.open(f"/s/{space}/~/tags")
+    page.get_by_role("button", name="New tag").click()
+    dialog = page.get_by_role("dialog", name="New tag")
+    dialog.get_by_label("Slug").fill("expert")
+    dialog.get_by_label("Label").fill("For experts")
+    dialog.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Actions for For experts").click()
+    page.get_by_role("menuitem", name="Show pages").click()
+    dialog = page.get_by_role("dialog", name="Pages with the tag “For experts”")
+    expect(dialog.get_by_role("link")).to_have_text(["Advanced"])
+    page.context.close()
+
+
 @pytest.mark.slow
 def test_reusable_content_is_created_edited_and_lists_its_uses(app):
     space = app.fill_space("Reused", ["Start"])

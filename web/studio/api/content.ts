@@ -3,6 +3,10 @@ import type { Base } from "../editor/base.ts";
 
 export const getChangeRequestPDF = operation.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/pdf");
 export const getCurrentRevision = operation.GET("/spaces/{spaceId}/content");
+export const listPages = operation.GET("/spaces/{spaceId}/content/pages");
+export const listPagesInChangeRequest = operation.GET(
+  "/spaces/{spaceId}/change-requests/{changeRequestId}/content/pages",
+);
 export const listFiles = operation.GET("/spaces/{spaceId}/content/files");
 export const listSpaceFileBacklinks = operation.GET("/spaces/{spaceId}/content/files/{fileId}/backlinks");
 export const listSpacePageBacklinks = operation.GET("/spaces/{spaceId}/content/page/{pageId}/backlinks");
