@@ -474,14 +474,18 @@ class Machine:
         """Leave traces of an administrator: a favorite, a watch, presence, and a live page."""
         if (id := self.pick(SPACE)) is not None:
             path = self.place.path(SPACE)
-            favorite = {"kind": "page", "space": self.place["spaceId"], "page": id}
-            self.world.call("admin", "POST", "/user/favorites", json=favorite)
-            self.world.call("admin", "PUT", f"{path}/content/page/{id}/watch", json={"level": "watching"})
-            here = {"activity": "editing", "page": id}
-            self.world.call("admin", "PUT", f"{path}/presence/{TAB}", json=here)
+            favorite, watch = {"space": self.place["spaceId"], "page": id}, {"level": "watching"}
+            for who in ("admin", *(who for who in PEOPLE if id not in self.hidden(who))):
+                self.leave_trace(who, "POST", "/user/favorites", favorite)
+                self.leave_trace(who, "PUT", f"{path}/content/page/{id}/watch", watch)
+            self.leave_trace("admin", "PUT", f"{path}/presence/{TAB}", {"activity": "editing", "page": id})
             self.move_presence(id)
-            self.world.call("admin", "GET", f"{path}/pages/{id}/live")
-            self.world.call("admin", "POST", f"{path}/content/page/{id}/verify", json={})
+            self.leave_trace("admin", "GET", f"{path}/pages/{id}/live")
+            self.leave_trace("admin", "POST", f"{path}/content/page/{id}/verify", {})
+
+    def leave_trace(self, who: str, method: str, path: str, body: object = None) -> None:
+        answer = self.world.call(who, method, path, **({} if body is None else {"json": body}))
+        assert answer.is_success, f"{method} {path} ({who}): {answer.text}"
 
     def leave(self, at: str) -> None:
         """Move an administrator to an open page, or away."""
