@@ -195,6 +195,8 @@ class Machine:
             before(world, place)
         site = place.path("/orgs/{organizationId}/sites/{siteId}")
         world.call("admin", "PATCH", site, json={"visibility": "public"})
+        # The numbers of what a draft makes visible must not count hidden pages.
+        world.post("admin", f"{site}/sections", {"spaceId": place["spaceId"], "draft": True})
         self.site = world.post("admin", f"{site}/publish")["urls"]["published"]
         self.visitor = Visitor(world.context)
         self.agent = Agent(world, Connecting(world, "editor").token()["access_token"])
@@ -439,7 +441,13 @@ class Machine:
             del self.pages[id]
 
     def update(self, at: str) -> None:
-        self.world.call("admin", "POST", self.place.path(f"{CHANGE}/update"))
+        """Update the change request. The response tells only of conflicts that the person can see."""
+        who = self.random.choice(("admin", "editor", "reviewer"))
+        answer = self.world.call(who, "POST", self.place.path(f"{CHANGE}/update"))
+        if answer.is_success:
+            seen = self.world.get(who, self.place.path(f"{CHANGE}/conflicts"))["count"]
+            if (answer.json()["result"] == "conflicts") != bool(seen):
+                self.report(f"the update of {who} tells {answer.text}, but there are {seen} conflicts")
 
     def revision(self) -> str:
         path = self.place.path(f"{SPACE}/revisions")
