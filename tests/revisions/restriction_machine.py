@@ -178,6 +178,8 @@ class Machine:
         self.gone_drafted: dict[str, list[Rule]] = {}
         """The rules that applied to pages when they were deleted: in main, and in the change request."""
         self.integration: dict[str, str] = {}
+        self.linked: set[str] = set()
+        """Pages to which people who couldn't see them wrote links."""
         self.other = ""
         """A space with links to pages of the machine."""
         self.arrived: dict[str, bool] = {}
@@ -597,10 +599,11 @@ class Machine:
             self.report(f"{what} ({who}): {answer.status_code} {answer.text[:200]}")
 
     def shown_paths(self, hidden: set[str]) -> list[str]:
-        """Return the file paths of pages that can be seen. They can contain the slug of a page that the page was
-        once below."""
+        """Return the file paths of pages that can be seen, which can contain the slug of a page that the page was
+        once below, and the links that people who couldn't see their targets wrote."""
         pages = [*self.alive.values(), *self.alive_drafted.values()]
-        return [page.file_path for page in pages if page.file_path and page.id not in hidden]
+        paths = [page.file_path for page in pages if page.file_path and page.id not in hidden]
+        return paths + [f"/pages/{id}" for id in self.linked]
 
     def comments_of(self, id: str) -> list[str]:
         return self.pages[id].comments.get(SPACE, [])

@@ -265,6 +265,7 @@ class WholeMachine(Machine):
             return
         found = []
         for target in (self.random.choice(hidden), new_id()):
+            self.linked.add(target)
             text = f"[a](/pages/{target}), [b](/pages/{target}#there), and [c](/pages/{target}).\n"
             # A text by someone who sees the page would contain its path.
             changes = [{"operation": "update_page", "page": page, "document": {"markdown": text}}]
