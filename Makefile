@@ -52,9 +52,10 @@ test: $(READY_TO_TEST)
 	@$(MAKE) --no-print-directory -j2 check-python test-web
 	$(BIN)/pytest -n auto --dist worksteal -m 'not slow'
 
+# Random tests start from a new seed, which failures show.
 test-all: $(READY_TO_TEST)
 	@$(MAKE) --no-print-directory -j2 check-python test-web
-	$(BIN)/pytest -n auto --dist worksteal
+	OCTAVO_TEST_SEED=$${OCTAVO_TEST_SEED:-$$(date +%s)} $(BIN)/pytest -n auto --dist worksteal
 
 # Runs all benches within half an hour, with one table of figures in bench/out/.
 bench: $(READY_TO_TEST)

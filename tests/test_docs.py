@@ -274,7 +274,9 @@ def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: W
     assert report.pages > 80
 
 
-@pytest.mark.parametrize("package", [None, *list_packages()])
+@pytest.mark.parametrize(
+    "package", [None, *(pytest.param(name, marks=pytest.mark.slow) for name in list_packages())]
+)
 def test_the_manual_has_no_findings_and_a_score_of_100(sqlite_world: World, package: str | None) -> None:
     """With each of the built-in style guides. The specification that the manual uses as an example is deleted,
     because the world defines it differently."""

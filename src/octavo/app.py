@@ -77,7 +77,7 @@ log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
-"""Seconds between writes of queued events. After each write, cached pages are checked again."""
+"""Seconds between writes of queued events. Cached pages are revalidated after each write."""
 _WRITE_PRESENCE = 1.0
 _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
@@ -85,8 +85,8 @@ _DROP_UNREAD = 10.0
 _TURN = 0.001
 """Maximum number of seconds that a thread can hold the interpreter while other threads wait for it."""
 _LINGER = 2.0
-"""Number of seconds to let connections end with their next response after another process has taken over.
-After that, they are closed."""
+"""Number of seconds that connections stay open until their next response after another process has taken over.
+Connections without a response by then are closed."""
 _PATIENCE = 8.0
 """Number of seconds to let running requests finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
@@ -131,7 +131,7 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
 
 
 def describe_api(settings: Settings) -> JsonObject:
-    """Return the OpenAPI description of all operations. Call ``load_packages`` first."""
+    """Return the OpenAPI description of all API operations. Call ``load_packages`` first."""
     return describe_operations(f"{settings.url}/v1", version("octavo"))
 
 
@@ -273,14 +273,15 @@ def _save_live(context: Context) -> None:
 
 
 def freeze_loaded_objects() -> None:
-    """Exclude all loaded objects from garbage collection, so that it doesn't scan them repeatedly."""
+    """Exclude all loaded objects from garbage collection, so that the collector doesn't scan them repeatedly."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
 def shorten_thread_turns() -> None:
-    """Make compute threads release the interpreter sooner, so that the event loop waits less."""
+    """Make threads that compute release the interpreter sooner, so that the event loop doesn't have to wait as
+    long."""
     sys.setswitchinterval(_TURN)
 
 
@@ -296,7 +297,7 @@ class ListenAddress(Struct, frozen=True):
 
 
 class Runtime:
-    """Applications and job worker for the roles of one process, and data that is written periodically."""
+    """Applications and job worker for the roles of one process, and the data that the process writes periodically."""
 
     def __init__(self, context: Context, roles: Sequence[Role], metrics: Metrics) -> None:
         self._context, self._metrics = context, metrics
@@ -334,7 +335,7 @@ class Runtime:
         self._metrics.observe_process(requests, self.hub.count, self._context.settings.connections)
 
     async def stop(self) -> None:
-        """Stop everything after listening has ended, and write queued data."""
+        """Stop everything and write queued data. Call this when the process no longer listens for connections."""
         for task in self._tasks:
             task.cancel()
         await asyncio.to_thread(self._end)
@@ -361,7 +362,7 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
 
 
 def create_api() -> Application:
-    """Return the API and the app for any ASGI server, with settings from the environment. Jobs require
+    """Return the API and the app for any ASGI server, with settings from the environment. Background jobs require
     ``octavo worker``."""
     return _create("api")
 
@@ -394,11 +395,11 @@ def serve(
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
-    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT arrives.
-    Then, finish running requests.
+    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT arrives. Running
+    requests are then finished.
 
-    SIGHUP does the same once another process has taken over: connections end with their next response, so that
-    no request is rejected.
+    SIGHUP has the same effect after another process has taken over. Connections then end with their next response, so
+    that no request is rejected.
 
     ``say``: a function that prints status lines for people. Raises Unavailable if a part can't be opened or a port is
     taken, and BadRequest if two roles use the same port.
@@ -496,7 +497,7 @@ def _print_start(
     say: Callable[[str], None],
     context: Context,
 ) -> None:
-    """Print the information and the next steps that people need after a start."""
+    """Print information about the running server, and the next steps."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:
@@ -512,7 +513,7 @@ def _print_start(
 
 
 def begin_traces(metrics: Metrics) -> None:
-    """Start sending traces if the environment specifies a collector, and count the results. Raises
+    """Start sending traces if the environment specifies a collector, and count sent and failed traces. Raises
     Unavailable if the configuration is unusable."""
     if tracing.is_wanted():
         from octavo.kit.observability.trace_export import Exporting

@@ -25,8 +25,9 @@ def format_size(size: int) -> str:
 class OctavoError(Exception):
     """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
-    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the message.
-    ``headers``: the headers of the response. ``beside``: members of the response other than ``error``.
+    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the
+    message. ``headers``: the headers of the response. ``beside``: the members of the response in addition to
+    ``error``.
     """
 
     status: ClassVar[int] = 500
@@ -57,8 +58,8 @@ class OctavoError(Exception):
         return changed
 
     def inside(self, path: str) -> Self:
-        """Return the same error for a part of a larger body. ``path``: the path of the part, which is added before the
-        field.
+        """Return the same error for a part of a larger body. ``path``: the path of the part, which becomes a prefix
+        of the field's path.
 
         >>> BadRequest("title: this field is required").inside("changes[0]").message
         'changes[0].title: this field is required'
@@ -150,8 +151,8 @@ class Conflict(OctavoError):
 
 
 class NoLongerStored(OctavoError):
-    """Raised if the state that the request is based on is no longer stored. The client must start again
-    from the current state."""
+    """Raised if the state that the request is based on is no longer stored. The client must start over from the
+    current state."""
 
     status = 410
     reason = "gone"

@@ -1,4 +1,4 @@
-"""Settings, with their environment variables and defaults, and validation of combinations."""
+"""Settings: environment variables, defaults, and validation, including validation of combinations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
 """Prefix of variables that the test suite sets for itself."""
 UNCHOSEN_EMAIL = "admin@octavo.local"
-"""Placeholder email address of the first administrator. No mail server can deliver to it."""
+"""Placeholder email address of the first administrator. No email can be delivered to it."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _NOT_BLANK = r"\S"
@@ -518,8 +518,8 @@ def load(
     environ: Mapping[str, str] | None = None,
     defaults: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Load settings from ``defaults`` and the fields' own defaults, the file, the environment, and ``overrides``, whose
-    None values are ignored. Later sources take precedence, and ``defaults`` take precedence over the fields' own
+    """Load settings from the file, the environment, and ``overrides``, in increasing order of precedence. Overrides
+    that are None are ignored. Settings without a value are taken from ``defaults``, and then from the fields' own
     defaults.
 
     Raises SettingsError with the name of a setting if it is invalid.
@@ -577,7 +577,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield the problems with unusable settings. Each message starts with the variable's name."""
+    """Yield a message for each unusable setting. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
@@ -714,7 +714,7 @@ def _database_address(url: str) -> Iterator[str]:
 
 
 def _servers(url: str) -> list[str]:
-    """Return one URL for each server in a PostgreSQL URL. The first server that responds is used.
+    """Return one URL for each server in a PostgreSQL URL with several servers.
 
     >>> _servers("postgresql://me:pw@a:5432,b/docs?target_session_attrs=read-write")[1]
     'postgresql://me:pw@b/docs?target_session_attrs=read-write'
@@ -745,7 +745,7 @@ def split_address(name: str, text: str) -> tuple[str, int]:
 
 
 def parse_servers(text: str) -> list[tuple[str, int]]:
-    """Parse the name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError if it is invalid.
+    """Parse the name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError if the text is invalid.
 
     >>> parse_servers("192.0.2.1:53, [::1]:5353")
     [('192.0.2.1', 53), ('::1', 5353)]

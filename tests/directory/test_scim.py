@@ -4,6 +4,7 @@ import pytest
 
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.tokens import create_token
+from octavo.organization.directory import store
 from octavo.organization.identity import sessions
 from world import MEMBERS, NOBODY, URL
 
@@ -372,6 +373,21 @@ def test_errors_are_those_of_scim(directory):
         NOBODY, "POST", f"{directory.base}/Users", headers=directory.headers, content=b" " * 2_000_000
     )
     assert large.status_code == 413 and large.json()["schemas"] == [urn]
+    for query, status in (("a=" + "a" * directory.world.context.settings.query_limit, 414), ("&" * 200, 400)):
+        early = directory.world.call(
+            NOBODY, "GET", f"{directory.base}/Users?{query}", headers=directory.headers
+        )
+        assert early.status_code == status and early.json()["schemas"] == [urn]
+
+
+def test_even_unexpected_errors_are_those_of_scim(directory, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(store, "list_users", fail)
+    answer = directory.world.call(NOBODY, "GET", f"{directory.base}/Users", headers=directory.headers)
+    assert answer.status_code == 500 and answer.headers["content-type"] == "application/scim+json"
+    assert answer.json()["status"] == "500" and "unexpected" not in answer.text
 
 
 def test_attributes_can_be_excluded_and_filters_combined(directory):

@@ -119,6 +119,14 @@ def test_responses_are_judged_by_what_they_say_about_the_page(site: Site) -> Non
     assert closed["http://127.0.0.1:9/a"].failure == "connection"
 
 
+def test_links_to_a_site_that_answers_everything_with_a_page_stay_healthy(site: Site) -> None:
+    paths = [f"/200/{number}" for number in range(10)]
+    found = site.visit(*paths)
+    rows = [OutboundLinkRow("s", "h", path, "h", "pending", 0, None, None, None, 0) for path in paths]
+    assert {next_row(row, found[row.url], 0).status for row in rows} == {"healthy"}
+    assert len(site.asked) == len(paths) + 1, "no page is asked for twice"
+
+
 def test_robots_and_blocks_of_a_host_are_respected(site: Site) -> None:
     site.robots = "User-agent: *\nDisallow: /private\nCrawl-delay: nan\n"
     assert not site.visit("/private/a")["/private/a"].allowed and site.asked == ["/robots.txt"]

@@ -202,7 +202,7 @@ POOLS = {
     "requests are waiting for other servers",
     "requests are being sent",
     "images are being made",
-    "scripts of integrations are running",
+    "integration scripts are running",
     "short jobs are running",
     "long jobs are running",
     "jobs are waiting for other servers",
@@ -212,7 +212,7 @@ POOLS = {
     "uploads are being processed",
     "pages are being rendered",
     "changes are being written",
-    "documents of apps are being fetched",
+    "app documents are being fetched",
 }
 
 

@@ -19,6 +19,7 @@ from octavo.core.document.json import to_json
 from octavo.core.document.page import split_page
 from octavo.core.document.reader import read
 from octavo.core.editor.schema import SCHEMA
+from seeds import seed
 
 from .writing import Client, Writing
 
@@ -245,9 +246,8 @@ def words(blocks: Any) -> list[str]:
 
 @pytest.mark.sqlite_first
 def test_saved_markdown_has_the_words_of_the_page(world):
-    seed = int(os.environ.get("OCTAVO_TEST_SEED") or random.SystemRandom().randrange(10**6))
     live = Writing(world)
-    for number in range(seed, seed + RUNS):
+    for number in range(seed(), seed() + RUNS):
         # Edits through the API replace the blocks of the previous page, in whatever form they were saved.
         live.space.write(live.change, "A", PAGE)
         live.save()

@@ -166,6 +166,23 @@ def test_pages_that_typst_refuses_are_printed_as_text(
     assert "couldn't be laid out" not in (tmp_path / "p3.typ").read_text()
 
 
+def test_pages_that_typst_only_lays_out_without_keeping_titles_are_printed_completely(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.png").write_bytes(png())
+    wide = '<img src="a.png" alt="" width="543">'
+    page = (
+        "{% stepper %}\n{% step %}\n<details>\n\n<summary>Title {wide} {wide}</summary>\n\nInside.\n\n</details>\n"
+        "{% endstep %}\n{% endstepper %}\n\nNote[^1].\n\n[^1]: Below.\n"
+    ).replace("{wide}", wide)
+    job = compiling.PrintCompiler(tmp_path, order_of(tmp_path, {"a": page}, images=["a.png"]))
+    compiled = []
+    compile = job._compile
+    monkeypatch.setattr(job, "_compile", lambda *given: compiled.append(given[1:]) or compile(*given))
+    assert job.run(plain=False).plain == []
+    assert compiled == [(), ("loose",)]
+
+
 def test_slow_prints_are_stopped_and_printed_as_plain_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,6 +235,36 @@ def test_topics_are_words_that_several_questions_share(asking: Questions) -> Non
     assert asking.world.call("reader", "GET", path).status_code == 404
 
 
+def test_records_belong_to_the_topic_that_their_title_mentions(asking: Questions) -> None:
+    for question in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins?"):
+        asking.ask_page(question)
+    records = f"{asking.path}/context-records"
+
+    def put(**titles: str) -> None:
+        body = [{"id": id, "type": "ticket", "title": title, "body": ""} for id, title in titles.items()]
+        assert asking.world.call("admin", "PUT", records, json=body).status_code == 204
+
+    def scan() -> list[dict[str, Any]]:
+        site, organization = asking.path.rpartition("/")[2], asking.world.home["organizationId"]
+        with asking.world.context.db.write() as tx:
+            scan = insert_scan(tx, site, "manual")
+        scan_site(asking.world.context, site, organization, scan.id)
+        return asking.list("topics")
+
+    put(A="A gherkin in every jar", B="Jars without lids", C="GHERKINS!")
+    assert asking.world.get("admin", records)["items"][0].get("topics") is None
+    (topic,) = scan()
+    assert topic["records"] == 2
+    found = asking.world.get("admin", f"{records}?topic={topic['id']}")
+    assert [one["title"] for one in found["items"]] == ["GHERKINS!", "A gherkin in every jar"]
+    assert found["count"] == 2 and found["items"][0]["topics"] == [topic["id"]]
+    assert asking.world.get("admin", f"{records}?topic={topic['id']}&limit=1")["next"]
+    # A record whose title changes leaves the topic at the next scan.
+    put(A="An empty jar")
+    assert scan()[0]["records"] == 1
+    assert asking.world.call("reader", "GET", f"{records}?topic={topic['id']}").status_code == 403
+
+
 def test_previews_and_deleted_sites_record_nothing(asking: Questions) -> None:
     preview = asking.world.get("admin", f"{asking.path}/publishing/preview")
     assert preview  # Members who preview a site aren't visitors.

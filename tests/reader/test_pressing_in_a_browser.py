@@ -101,7 +101,7 @@ def test_a_dialog_opens_accepts_text_and_returns_focus(page):
 
 def test_failed_actions_are_reported(page):
     page.get_by_role("button", name="Fail").press("Enter")
-    page.get_by_role("status").get_by_text("This did not work").wait_for()
+    page.get_by_role("status").get_by_text("Something went wrong").wait_for()
     assert page.get_by_text("Count 0").is_visible()
 
 

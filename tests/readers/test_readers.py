@@ -945,6 +945,50 @@ def test_included_parts_of_vitepress_pages_are_read():
         assert text(made, "README.md").removeprefix("# A").strip() == (shown or "<!-- #endregion mine -->")
 
 
+SPHINX = 'project = "A"\nextensions = ["myst_parser"]\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({".vitepress/config.js": "export default {}", "a.md": "# A\n\n<!-- @include: ./p.md#none -->\n"}, 3),
+        ({".vitepress/config.js": "export default {}", "a.md": "# A\n\n<<< ./p.md#none\n"}, 3),
+        ({"mkdocs.yml": "site_name: A", "docs/a.md": '# A\n\n--8<-- "p.md:none"\n'}, 3),
+        (
+            {
+                "conf.py": SPHINX,
+                "index.md": "# I\n",
+                "a.md": "# A\n\n```{include} p.md\n:start-after: none\n```\n",
+            },
+            3,
+        ),
+        (
+            {
+                "conf.py": SPHINX,
+                "index.md": "# I\n",
+                "a.md": "# A\n\n```{literalinclude} p.md\n:end-at: none\n```\n",
+            },
+            3,
+        ),
+        (
+            {
+                "conf.py": SPHINX,
+                "index.md": "# I\n",
+                "a.rst": "A\n=\n\n.. include:: p.md\n   :end-before: none\n",
+            },
+            4,
+        ),
+        ({"source.config.ts": "", "content/docs/a.mdx": "# A\n\n<include>./p.md#none</include>\n"}, 3),
+    ],
+)
+def test_missing_parts_of_included_files_are_reported(files, line):
+    folder = next(path.rpartition("a.")[0] for path in files if "a." in path)
+    made = brought({**files, f"{folder}p.md": "first\n\nlast\n"})
+    assert [found[1:] for found in problems(made) if "missing" in found[2]] == [(line, "missing_part")]
+    pages = [text(made, path) for path in made.paths() if path.endswith(".md")]
+    assert sum("first" in page and "last" in page for page in pages) > 1
+
+
 def test_values_for_mintlify_snippets_are_filled_in():
     made = brought(
         {

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from octavo.assistants.sources import mail, syncing
+from octavo.assistants.sources.connectors import website
 from octavo.assistants.sources.store import find_connection
 from octavo.assistants.sources.types import SourceRecord
 from recorded_platforms import serve
@@ -138,6 +139,23 @@ def test_a_website_is_read_completely_each_time(sources: Sources, site: Any) -> 
     assert failed["records"] == 1, "a failed sync deletes nothing"
     result = sources.world.post("admin", f"{sources.path}/{made['id']}/test")
     assert not result["success"] and "status 404" in result["error"]
+
+
+def test_a_website_that_links_to_new_pages_forever_is_read_in_part(
+    sources: Sources, site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every URL answers with 200 and a link to another URL."""
+    monkeypatch.setattr(website, "_MOST", 5)
+
+    def answer(path: str, headers: Any) -> tuple[int, dict[str, str], bytes]:
+        number = int("0" + "".join(filter(str.isdigit, path)))
+        link = f"<a href='/{number + 1}'>Next</a>"
+        text = f"<html><body><main><h1>Page {number}</h1><p>Words.</p>{link}</main></body></html>"
+        return 200, {"content-type": "text/html"}, text.encode()
+
+    site.answer = answer
+    made = sources.add("builtin:website", url=f"{site.address}/")
+    assert sources.sync(made["id"])["records"] == 5 == sources.sync(made["id"])["records"]
 
 
 def test_a_filter_selects_records(sources: Sources) -> None:

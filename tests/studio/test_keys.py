@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
 
-OWN = ("/seen", "/presence", "/user/", "/views", "/ping", "/~batch")
-"""Paths of data that only the person who presses a key sees."""
+OWN = ("/seen", "/presence", "/user/", "/views", "/ping", "/~batch", "/events/aggregate")
+"""Paths of data that only the person who presses a key sees, and of requests that only read."""
 
 
 def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:

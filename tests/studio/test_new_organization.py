@@ -86,7 +86,7 @@ def test_a_new_organization_publishes_a_private_site(app: App, provider: Provide
     page.goto(mei.url)
     page.get_by_role("tab", name="Review").click()
     page.get_by_role("button", name="Merge").click()
-    expect(page.get_by_role("heading", name="Welcome", level=1)).to_be_visible()
+    expect(page.get_by_text("Merged “")).to_be_visible()
     page.goto(f"{app.url}/o/{app.organization}/~/members/teams")
     row = page.get_by_role("list", name="Teams").get_by_role("listitem").filter(has_text="Writers")
     expect(row).to_contain_text("1 member")

@@ -125,6 +125,7 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     page.get_by_role("tab", name="Review").click()
     expect(page.get_by_role("heading", name="Reviewers")).to_be_visible()
     page.get_by_role("button", name="Merge").click()
+    expect(page.get_by_text("Merged “")).to_be_visible()
     expect(page.get_by_role("heading", name="Welcome", level=1)).to_be_visible()
 
     page.get_by_role("button", name="Publish…").click()

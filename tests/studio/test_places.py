@@ -106,7 +106,7 @@ PROGRAMS = {
         "listUserPermissionsIn(Space|Collection|Site)|update(User|Team)PermissionIn(Space|Collection|Site)"
         "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
         "|listFilesInRevisionById|listSpacesInCollectionById|moveSite(Section|SectionGroup|Space)"
-        "|removeSectionFromGroup|listSiteSection(Group)?s"
+        "|(add|remove)Section(To|From)Group|listSiteSection(Group)?s"
         "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|"
         "listCommentersIn\\w+|streamEventsIn\\w+"
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
@@ -114,7 +114,7 @@ PROGRAMS = {
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
         "|updateGitSyncInstallationById|get\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
-        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions|applyTemplateToSite"
+        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions"
     ),
 }
 """Callers of operations that no screen uses, by patterns of their ids."""

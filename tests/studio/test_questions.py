@@ -121,3 +121,33 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     reader.goto(f"{published}gherkins")
     expect(reader.get_by_text("Verified")).to_be_visible()
     reader.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("look", "width"), [("light", 1280), ("dark", 390)])
+def test_records_of_a_topic_are_listed(app, look, width):
+    space = app.fill_space(f"Garden {look}", ["Start"])
+    sites = f"/orgs/{app.organization}/sites"
+    site = app.call("POST", sites, {"title": "Garden", "spaces": [space]})["id"]
+    for question in (QUESTION, "Which gherkins taste sour?", "Who sells gherkins?"):
+        body = {"question": question, "scope": {"mode": "all"}}
+        assert app.colleague("Mei").post(f"{sites}/{site}/ask", json=body).is_success
+    ticket = {"id": "T-1", "type": "ticket", "title": "Gherkins by mail", "body": ""}
+    app.call("PUT", f"{sites}/{site}/context-records", [ticket])
+    page = app.open(
+        f"/o/{app.organization}/sites/{site}/~/health",
+        viewport={"width": width, "height": 844},
+        color_scheme=look,
+    )
+    page.get_by_role("button", name="Check now").click()
+    findings = page.get_by_role("table", name="Findings").get_by_role("row")
+    expect(findings.filter(has_text="Question without an answer").first).to_be_visible(timeout=30_000)
+    page.goto(f"{app.url}/o/{app.organization}/sites/{site}/~/questions")
+    page.get_by_label("Topic").select_option(label="Gherkins")
+    page.get_by_role("button", name="1 record").press("Enter")
+    dialog = page.get_by_role("dialog", name="Gherkins")
+    expect(dialog.get_by_text("Gherkins by mail")).to_be_visible()
+    check(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="1 record")).to_be_focused()
+    page.context.close()

@@ -48,7 +48,7 @@ def test_a_role_is_granted_explained_and_revoked(app, space):
     people = page.get_by_role("list", name="People", exact=True)
     expect(people.get_by_role("listitem")).to_contain_text("Administrator of")
     page.get_by_role("button", name="Add role").click()
-    dialog = page.get_by_role("dialog", name="Add role in this space")
+    dialog = page.get_by_role("dialog", name="Add role for this space")
     dialog.get_by_role("button", name="Add role").click()
     expect(dialog.get_by_role("alert")).to_have_text("Choose a person first.")
     dialog.get_by_role("combobox", name="People and teams").fill("maint")

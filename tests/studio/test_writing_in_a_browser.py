@@ -586,7 +586,7 @@ def test_a_foreign_page_instead_of_a_response_is_an_error(desk):
     text.page.route(STEPS, answer)
     _type(text, "One.", " Two.")
     expect(_status(text)).to_have_text("Unsaved changes")
-    assert desk.until(change, lambda found: "Two" in found) == "# Page\n\nOne. Two.\n\n"
+    assert desk.until(change, lambda found: "Two." in found) == "# Page\n\nOne. Two.\n\n"
     expect(_status(text)).to_have_text("Saved")
     text.page.close()
     desk.said.clear()
@@ -1475,7 +1475,7 @@ def test_blocks_are_put_side_by_side_by_keyboard_and_by_dragging(desk):
     page = text.page
     text.get_by_text("two words").hover()
     page.get_by_role("button", name="Block menu").click()
-    page.get_by_role("menuitem", name="Put beside the block above").click()
+    page.get_by_role("menuitem", name="Place beside the block above").click()
     expected = (
         "{% columns %}\n{% column %}\none words\n{% endcolumn %}\n\n"
         "{% column %}\ntwo words\n{% endcolumn %}\n{% endcolumns %}\n\nthree words"

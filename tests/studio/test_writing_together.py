@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 
 from firefox import Firefox, firefox
 from octavo.delivery.studio.serving import find_missing
+from seeds import seed
 from serving import Administrator, Served, copy_first_start, octavo_here
 from settled import until
 from tools import absent
@@ -502,10 +503,6 @@ def desk(server: Server, browser_contexts: list[Any]) -> Iterator[Desk]:
     found.close()
 
 
-def seed() -> int:
-    return int(os.environ.get("OCTAVO_TEST_SEED") or random.SystemRandom().randrange(10**6))
-
-
 def write_together(desk: Desk, rounds: int, kills: int) -> None:
     desk.open_window("second tab", 0)
     desk.run(rounds, kills)
@@ -522,8 +519,8 @@ def test_a_page_is_edited_in_three_windows_for_a_long_time(
     server: Server, browser_contexts: list[Any]
 ) -> None:
     rounds = int(os.environ.get("OCTAVO_TEST_ROUNDS") or 300)
-    for _ in range(0, rounds, 100):
-        desk = Desk(server, browser_contexts, seed())
+    for number in range(0, rounds, 100):
+        desk = Desk(server, browser_contexts, seed() + number)
         write_together(desk, rounds=100, kills=2)
         desk.close()
 

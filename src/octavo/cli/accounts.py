@@ -27,7 +27,7 @@ _ORG = option("--org", metavar="ORG", required=True, help="ID, hostname, or titl
 
 
 def _revoked(what: str) -> tuple[Option, Option]:
-    """Return the options that select one token or session, or all of them."""
+    """Return the options for revoking one token or session, or all of them."""
     return (
         option("id", nargs="?", help=f"ID of the {what}, as listed"),
         option("--all", action="store_true", help=f"revoke all {what}s"),
@@ -84,7 +84,7 @@ def create_token(options: argparse.Namespace) -> int:
 
 
 def _confirm(question: str) -> None:
-    """Ask for confirmation if the command runs at a terminal. Raises Failure if the person declines."""
+    """Ask for confirmation if the command runs in a terminal. Raises Failure if the person declines."""
     if not sys.stdin.isatty():
         return
     print(question, end="", file=sys.stderr, flush=True)
@@ -148,7 +148,7 @@ def revoke_session(options: argparse.Namespace) -> int:
 
 @SESSION.command("link", _EMAIL)
 def create_link(options: argparse.Namespace) -> int:
-    """Print a link that signs a person in once. It expires after 15 minutes."""
+    """Print a single-use sign-in link for a person. The link expires after 15 minutes."""
     from octavo.operations.admin.credentials import sign_in_link
 
     with opened(options) as context:
@@ -169,7 +169,7 @@ def _show_credentials(
 
 
 def _camel(name: str) -> str:
-    """Return a name as the API spells it, such as ``createdAt``."""
+    """Return a name in camel case, as the API spells it, such as ``createdAt``."""
     first, *others = name.split("_")
     return first + "".join(map(str.title, others))
 
@@ -217,7 +217,7 @@ def deactivate_account(options: argparse.Namespace) -> int:
 
 @ACCOUNT.command("activate", _EMAIL)
 def activate_account(options: argparse.Namespace) -> int:
-    """Activate a deactivated account."""
+    """Reactivate a deactivated account."""
     return _activate(options, active=True)
 
 
@@ -253,8 +253,8 @@ def change_email(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="merge the accounts permanently"),
 )
 def merge_accounts(options: argparse.Namespace) -> int:
-    """Merge two accounts of one person. Passwords, sessions, tokens, agents, and the inbox of the merged account are
-    deleted."""
+    """Merge two accounts that belong to the same person. The passwords, sessions, tokens, agents, and inbox of
+    the account that is merged are deleted."""
     from octavo.operations.admin import credentials
 
     text = (

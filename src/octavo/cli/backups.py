@@ -1,4 +1,4 @@
-"""Commands for backups, and for the data of a server as a whole."""
+"""Commands for backups, and for checking and rebuilding a server's data."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def back_up(options: argparse.Namespace) -> int:
     into_place = is_place(name)
     if options.keep is not None and not into_place:
         raise Failure("--keep can only be used with a folder or bucket of backups")
-    # Other people read in the app where it is.
+    # The app shows this location to people who don't know the command's working directory.
     address = name if is_bucket(name) else str(Path(name).resolve())
     with opened(options) as context, progress(options, f"Backing up to {name}"):
         if into_place:

@@ -1,7 +1,7 @@
-"""Commands: the name, the options, and the function of each, in one declaration.
+"""Declarations of commands. Each one declares a command's name, options, and function.
 
-Modules that declare commands import heavy modules inside the functions that need them, so that help is
-instant.
+Modules that declare commands import heavy modules inside the functions that need them, so that help is shown
+instantly.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ QUIET = option("--quiet", action="store_true", help="hide the progress bar")
 
 
 class Command(NamedTuple):
-    """Command of the command line. ``common``: the options that it shares with other commands. ``epilog``: a function
-    that returns the text at the end of the help. ``defaults``: the values of options that the command doesn't have."""
+    """Command-line command. ``common``: the options that it shares with other commands. ``epilog``: a function
+    that returns the text at the end of the help. ``defaults``: the values of options that the command doesn't
+    have."""
 
     run: Run
     group: CommandGroup | None
@@ -62,7 +63,7 @@ class Command(NamedTuple):
 
 
 class CommandGroup(NamedTuple):
-    """Name that several commands start with, such as ``octavo token``."""
+    """Group of commands that start with the same word, such as ``octavo token``."""
 
     name: str
     text: str

@@ -19,7 +19,7 @@ _OWNER = option("space", metavar="SPACE", help="ID or title of the space, collec
     _OWNER,
 )
 def show_sync(options: argparse.Namespace) -> int:
-    """Show the Git sync of a space, collection, or site. The exit code is 1 if it failed or stopped."""
+    """Show the Git sync of a space, collection, or site. The exit code is 1 if the sync failed or stopped."""
     from octavo.operations.admin.git_syncs import describe_sync
     from octavo.operations.admin.lookup import find_named
 

@@ -209,8 +209,8 @@ def _print_brought(options: argparse.Namespace, brought: CompletedImport | Impor
 
 
 def _print_import(options: argparse.Namespace, done: Imported, described: object) -> int:
-    """Print a summary on a terminal. With ``--json``, or if the output is a pipe, print one JSON object
-    (``described``)."""
+    """Print a summary if the output is a terminal. With ``--json``, or if the output is a pipe, print one JSON
+    object (``described``)."""
     from octavo.operations.admin.import_summary import summarize_import
 
     if options.json or not sys.stdout.isatty():

@@ -36,8 +36,8 @@ _FOLDER = (
 
 @contextmanager
 def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
-    """Connect to the API of this server or of ``--url``, with the token in ``--token-file`` or, by default, with a
-    token of the first administrator."""
+    """Connect to this server's API, or to the API at ``--url``, using the token in ``--token-file`` or, by
+    default, a token of the first administrator."""
     from octavo.operations.developing.api import ApiClient
     from octavo.operations.installation import TOKEN_FILE
 

@@ -19,8 +19,8 @@ _WRONG_DATA, _NO_USER = 65, 67
     option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: the message's recipients)"),
 )
 def receive_mail(options: argparse.Namespace) -> int:
-    """Store an email from standard input as a record of the sources that it is addressed to. The exit code
-    is 67 if the recipient is unknown, and 65 if the message is larger than 25 MB."""
+    """Store an email from standard input as a record in each source that it is addressed to. The exit code is 67
+    if the recipient is unknown, and 65 if the message is larger than 25 MB."""
     from octavo.assistants.sources.mail import MAX_MESSAGE, UnknownRecipient
     from octavo.assistants.sources.mail import receive_mail as receive
 

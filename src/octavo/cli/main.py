@@ -51,7 +51,7 @@ def create_command_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command and exit: 0 done, 1 failed, 2 wrong usage."""
+    """Run a command, and exit with code 0 (done), 1 (failed), or 2 (wrong usage)."""
     options = create_command_parser().parse_args(arguments)
     # Files that a command creates (SQLite, the file store, temporary files) are private to its user.
     os.umask(0o077)

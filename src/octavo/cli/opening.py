@@ -1,4 +1,4 @@
-"""Open the server that a command works on."""
+"""Access to the server's data for commands."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def load_settings(options: argparse.Namespace) -> Settings:
-    """Load the settings of a command that doesn't run the server, with the URLs from the server's last
-    start."""
+    """Load the settings for a command that doesn't run the server, including the URLs that the server used when
+    it last started."""
     from octavo.settings import kept_addresses, load
 
     given = {"data": options.data}
@@ -38,8 +38,8 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the ID of an organization by its ID, hostname, or title. Raises NotFound if no organization matches, and
-    BadRequest with a list if several match."""
+    """Return the ID of the organization with this ID, hostname, or title. Raises NotFound if no organization
+    matches, and BadRequest with a list if several match."""
     from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id

@@ -1,4 +1,4 @@
-"""Command output: values as JSON or for people, tables, notes on standard error, and progress."""
+"""Command output: values as JSON or as text, tables, notes on standard error, and progress bars."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _SEAM = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
 def show(options: argparse.Namespace, value: object, text: str | Callable[[], str]) -> None:
-    """Print a value: as JSON with ``--json``, and otherwise as ``text``, which is a string or a function that returns
-    one."""
+    """Print a value as JSON if ``--json`` is set. Otherwise, print ``text``, which is a string or a function that
+    returns one."""
     if options.json:
         print_json(value)
     else:
@@ -63,8 +63,9 @@ def say(line: str) -> None:
 
 @contextmanager
 def progress(options: argparse.Namespace, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error. The returned function takes the completed and total numbers. Until it is
-    called, the bar is indeterminate. Without a ``--quiet`` option, the bar is shown only on a terminal."""
+    """Show a progress bar on standard error. The yielded function takes the number of completed items and the
+    total. Until this function is called, the bar is indeterminate. Without a ``--quiet`` option, the bar is shown
+    only on a terminal."""
     if options.quiet if "quiet" in options else not sys.stderr.isatty():
         yield lambda done, total: None
         return

@@ -69,7 +69,8 @@ def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def create_parser(declared: Iterable[Command]) -> argparse.ArgumentParser:
-    """Return the parser of commands. Its result has the command's ``run`` and the ``parser`` itself."""
+    """Return a parser for the commands. The parsed namespace contains the command's ``run`` function and the
+    ``parser`` itself."""
     parser = _Parser(prog="octavo", description="Self-hosted documentation with an open HTTP API.")
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     parser.set_defaults(parser=parser)

@@ -96,7 +96,8 @@ def _serve(options: argparse.Namespace, *roles: Role) -> int:
 
 
 def _supervise(options: argparse.Namespace) -> int:
-    """Run this command as the parent of its workers. The parent loads as few modules as possible."""
+    """Run a parent process that starts this command in worker processes. The parent loads as few modules as
+    possible."""
     from octavo.kit.observability.logs import configure_for
     from octavo.kit.processes.supervision import Supervisor, command_of
     from octavo.kit.temporary import TemporaryFolder
@@ -112,6 +113,6 @@ def _load_settings(options: argparse.Namespace) -> Settings:
 
     given = {name: getattr(options, name) for name in ("data", "workers")}
     ports = {"url": options.port, "sites_url": options.reader_port}
-    # A server with other ports has URLs with these ports.
+    # If the server uses other ports, its URLs contain these ports by default.
     defaults = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     return load(given, options.config, defaults=defaults)

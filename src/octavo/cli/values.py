@@ -1,4 +1,4 @@
-"""Option values. Each function parses a string, and its error describes the valid values."""
+"""Parsing of option values. Each function parses a string, and raises an error that describes the valid values."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def parse_limit(text: str) -> Limit:
 
 
 def parse_size_limit(text: str) -> Limit:
-    """Parse a size in bytes, KB, MB, GB, or TB, or ``none`` for unlimited. Raises ArgumentTypeError.
+    """Parse a size in bytes, KB, MB, GB, or TB, or ``none`` for unlimited. Raises ArgumentTypeError for any other
+    text.
 
     >>> parse_size_limit("1.5GB")
     Limit(number=1500000000)

@@ -22,7 +22,7 @@ _HEX = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 class Oklch(Struct, frozen=True):
-    """A color by lightness (0 to 1), chroma (about 0 to 0.37 in sRGB), and hue (degrees)."""
+    """Color in OKLCH: lightness (0 to 1), chroma (about 0 to 0.37 in sRGB), and hue (degrees)."""
 
     l: float  # noqa: E741 - the name of the axis
     c: float

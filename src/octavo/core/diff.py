@@ -129,7 +129,7 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the blocks that are different in two page sources, in the new order. A removed block appears at its old
+    """Return the blocks that differ between two page sources, in the new order. A removed block appears at its old
     position. Front matter and the title are omitted, because they are fields of the page. The time is nearly linear in
     the length of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
@@ -177,7 +177,7 @@ class NodeChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_documents(before: Document, after: Document) -> list[NodeChange]:
-    """Return the blocks that are different in two documents with keys, in the new order; a removed block appears at its
+    """Return the blocks that differ between two documents with keys, in the new order. A removed block appears at its
     old position."""
     digests = Digests(before, after)
     old = {block.key or "": block for block in before.nodes}

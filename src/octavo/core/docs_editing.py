@@ -61,8 +61,8 @@ class _Chunk(NamedTuple):
 
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
-    """Return the text with edits where it is different from ``config``. A space without a language in the text stays
-    without one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
+    """Return the text, edited where it differs from ``config``. A space without a language in the text stays without
+    one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)

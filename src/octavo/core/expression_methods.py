@@ -221,7 +221,7 @@ ARROW_METHODS: dict[str, Callable[[list[Any], Callable[[Any, int], Any]], Any]] 
 
 
 class ArrowFunction:
-    """``(a, b) => body``, allowed only as the argument of a method."""
+    """Arrow function such as ``(a, b) => body``, which is allowed only as the argument of a method."""
 
     def __init__(self, parameters: list[str], body: Code) -> None:
         self.parameters = parameters

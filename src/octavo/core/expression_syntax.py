@@ -151,8 +151,8 @@ _LOGIC: dict[str, Callable[[Any], bool]] = {
 
 
 class _Parser:
-    """Compiler from tokens to closures, by binding power. ``kind``, ``text``, and ``start``: properties of
-    the current token."""
+    """Compiler that converts tokens to closures according to the binding power of operators. ``kind``, ``text``, and
+    ``start``: properties of the current token."""
 
     def __init__(self, source: str) -> None:
         self.source = source

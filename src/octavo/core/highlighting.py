@@ -179,8 +179,8 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
 
 
 def token_rows(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
-    """Return the tokens of ``"\
-    ".join(texts)``, by line."""
+    """Return the tokens of each line. ``tokens``: the tokens of these lines, joined by line breaks. ``texts``: the
+    lines."""
     if not any("\n" in text for text in texts):
         return _split(tokens)
     taking = Tokens(tokens)

@@ -248,7 +248,7 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
 
 
 class TextCheck:
-    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
+    """Check that adds problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
     includes, images, and files that are missing from the source.
 
     ``is_space``: a function that returns whether a space with this ID can be linked to. ``hosts``: the hosts whose URLs
@@ -335,7 +335,7 @@ class TextCheck:
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
-    """Return the page without its body and its front-matter fields. ``ids``: the page IDs by index."""
+    """Return the page without a body and without the fields from its front matter. ``ids``: the page IDs by index."""
     planned = read.planned
     target: dict[str, Any] | None = None
     if planned.url is not None:
@@ -494,7 +494,7 @@ class _Planner:
         return summary, text
 
     def is_read(self, path: str) -> bool:
-        """Return whether a Markdown file can be a page. If it can't, that is reported once."""
+        """Return whether a Markdown file can be a page. If it can't, report the file, but only once."""
         problem = self.unread(path)
         if problem is not None and path not in self.kept_unread:
             self.kept_unread.add(path)

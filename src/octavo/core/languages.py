@@ -1,4 +1,4 @@
-"""Languages of spaces, and detection of the language of a string if it is certain enough."""
+"""Languages of spaces, and detection of a string's language, which returns a language only if it is certain enough."""
 
 from __future__ import annotations
 

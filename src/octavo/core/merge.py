@@ -58,17 +58,17 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     - ``field``: both sides changed one field of a page or item. ``field`` is its name, dotted for one element of a map
       or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents the parent and the rank
-      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata. - ``block``: both sides changed the
-      same part of a source; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The version kept is at offset
-      ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is ``body`` (``content`` for an
-      item) or the front-matter key whose value it is.
-    - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
-      item, or None.
+      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata.
+    - ``block``: both sides changed the same part of a source; ``base``, ``ours``, and ``theirs`` are verbatim
+      Markdown. The version kept is at offset ``at`` of the merged source; ``index`` is the number of its top-level
+      block; ``field`` is ``body`` (``content`` for an item) or the front-matter key whose value changed.
+    - ``deleted``: one side deleted content that the other side edited, so the content is kept. The values are the
+      page or item, or None.
 
-    None represents a missing value. ``kept`` names the side whose version is in the merged state until the
-    conflict is resolved. ``key`` doesn't depend on which side is called ours, and is unique within one
-    merge. ``origin`` is the other side: main, an edit based on an older revision, the repository that the
-    space is synced with, or a source that was imported again.
+    None represents a missing value. ``kept`` names the side whose version is in the merged state until the conflict is
+    resolved. ``key`` doesn't depend on which side is called ours, and is unique within one merge. ``origin`` is the
+    other side: main, an edit based on an older revision, the repository that the space is synced with, or a source that
+    was imported again.
     """
 
     key: str
@@ -139,7 +139,7 @@ def merge(
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
     """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both sides added a
-    file at the same path. ``read``: a function that returns the text with a hash. ``digest``: a function that returns
+    file at the same path. ``read``: a function that returns a source by its hash. ``digest``: a function that returns
     the hash of a source. Items are structs with ID, kind, name, path, and content (see
     ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()

@@ -147,7 +147,7 @@ def _merge_base_piece(
     of_theirs: list[_Node | None],
     depth: int,
 ) -> None:
-    """Merge one piece of base into its node. The result can be deleted, one of the versions, or a merge of both."""
+    """Merge one piece of base into its node. The result can be a deletion, one of the versions, or a merge of both."""
     j, k = to_ours.to[i], to_theirs.to[i]
     if j is not None and k is not None:
         node = of_ours[j]

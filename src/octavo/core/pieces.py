@@ -243,7 +243,7 @@ class _Lines:
             last = self.end_of(after)
 
     def piece(self, first: int, last: int) -> tuple[int, int]:
-        """Return the offsets of these lines, without the last line break."""
+        """Return the start and end offsets of these lines, excluding the last line break."""
         end = self.starts[last + 1] - 1
         if end > self.starts[first] and self.text[end - 1 : end] == "\r":
             end -= 1

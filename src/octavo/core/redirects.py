@@ -33,7 +33,7 @@ def read_paths(value: Iterable[object]) -> tuple[tuple[str, ...], bool]:
 
 
 def compare_key(path: str) -> str:
-    """Return a redirect path in the form for comparisons: decoded, without outer slashes, and in lowercase."""
+    """Return a redirect path in the form used for comparisons: decoded, without outer slashes, and in lowercase."""
     return unquote(path).strip("/").lower()
 
 

@@ -200,7 +200,8 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return replace(self, files=files, parts={}, structure=())
 
     def as_original(self, problem: Problem) -> Problem:
-        """Return a page's problem with the file and line in the original that caused it."""
+        """Return a problem on a page with its location in the original: the file and line that the page was created
+        from."""
         if problem.path not in self.origins:
             return problem
         lines = self.lines[problem.path]

@@ -494,7 +494,7 @@ def write_summary(summary: Summary) -> str:
 def update_summary(
     original: str, wanted: list[SummaryEntry], understand: Callable[[str], list[SummaryEntry]]
 ) -> str:
-    """Return ``original`` with changes only to lines whose entries are different from ``wanted``.
+    """Return ``original`` with changes only to lines whose entries differ from ``wanted``.
 
     ``understand``: a function that returns the entries in a file, each with its ``line``. Different spellings of the
     same target count as equal.

@@ -60,8 +60,7 @@ def read_address(text: str) -> UrlParts | None:
 
 
 def own_address(text: str) -> UrlParts:
-    """Parse a URL that comes from the settings or is derived from them, like ``read_address``. Raises ValueError if it
-    is invalid."""
+    """Parse a URL that comes from the settings or is derived from them. Raises ValueError if the URL is invalid."""
     parts = urlsplit(text)
     return UrlParts(
         parts.scheme,

@@ -1,4 +1,4 @@
-"""Time: integer milliseconds since 1970 internally, ISO 8601 with milliseconds and Z on the wire."""
+"""Time: integer milliseconds since 1970 internally; ISO 8601 with milliseconds and ``Z`` in the API."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def _second(seconds: int) -> str:
 
 
 _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
-"""First time that ``iso`` can format, and first time after its range, in milliseconds. The range covers the years 1 to
-9999."""
+"""First time that ``iso`` can format, and the first time after that range, in milliseconds. The range covers the
+years 1 to 9999."""
 
 
 def milliseconds(moment: datetime) -> int:
     """Convert a time to milliseconds since 1970. A time without a time zone counts as UTC.
 
-    Raises ValueError if ``iso`` can't format the time. Near the ends of the range, the time may be in a different year
-    in UTC.
+    Raises ValueError if ``iso`` can't format the time. Near the ends of the range, conversion to UTC may change the
+    year.
     """
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     found = round(seconds * 1000)

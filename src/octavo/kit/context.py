@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 _SERVERS = 8
-"""Maximum number of threads that wait for other servers. They are started on demand, and spend most of their time
-waiting."""
+"""Maximum number of threads that wait for other servers. The threads are started on demand, and spend most of their
+time waiting."""
 _DOCUMENTS, _FETCHES = 4, 20
-"""Maximum number of app documents to fetch at the same time, and per minute for one IP address."""
+"""Maximum number of app documents to fetch at the same time, and maximum number of fetches per minute for one IP
+address."""
 
 
 _FRESH = share("repeated queries", 16)
 _ANSWERS = share("search results", 16)
 _PER_BYTE = 3
-"""Estimated number of bytes in memory per byte of JSON."""
+"""Estimated number of bytes in memory for each byte of JSON."""
 
 
 def _measure(answer: object) -> int:
@@ -48,9 +49,9 @@ class Context:
     signer: Signer
     sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
-    """Cache of values that many requests need. They are valid until the next commit."""
+    """Cache of values that many requests need. Each value is valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
-    """Cache of responses that take a long time to compute. They are valid until the next commit."""
+    """Cache of responses that take a long time to compute. Each response is valid until the next commit."""
     questions: SharedThreads = field(init=False)
     """Threads in which members and visitors wait for language models."""
     endpoints: SharedThreads = field(init=False)
@@ -60,9 +61,9 @@ class Context:
     scripts: Shares = field(init=False)
     """Slots for API requests that wait for integrations."""
     documents: Shares = field(init=False)
-    """Threads that wait for the documents of apps, shared by the API and sites."""
+    """Slots for threads that wait for app documents, shared by the API and sites."""
     document_fetches: RateLimiter = field(init=False)
-    """Number of fetches of app documents, by client IP address."""
+    """Rate limiter of app document fetches, by client IP address."""
     turns: LoopTurns = field(init=False)
     """Turns for running on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
@@ -79,7 +80,7 @@ class Context:
         )
         self.servers = SharedThreads("requests are waiting for other servers", _SERVERS, "octavo-server")
         self.scripts = Shares("requests are waiting for integrations", max(2, self.settings.threads // 2))
-        self.documents = Shares("documents of apps are being fetched", _DOCUMENTS)
+        self.documents = Shares("app documents are being fetched", _DOCUMENTS)
         self.document_fetches = RateLimiter(_FETCHES)
         self.turns = LoopTurns("requests are being processed", max(1, self.settings.connections // 2))
         self.gate = WriteGate(self.db)
@@ -92,5 +93,5 @@ class Context:
         return AppAddresses(self.settings.url)
 
     def url(self, path: str) -> str:
-        """Return the public URL of an API path (below /v1)."""
+        """Return the public URL of an API path (under ``/v1``)."""
         return f"{self.settings.url}/v1{path}"

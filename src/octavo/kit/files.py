@@ -1,7 +1,7 @@
 """Files addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
 
-Bytes are durable when ``put`` returns. The row that refers to them is written afterward, so a crash may leave bytes
-without a row, but never a row without bytes. Names, types, and owners are only in the database.
+Bytes are durable when ``put`` returns. The row that refers to the bytes is written afterward, so a crash may leave
+bytes without a row, but never a row without bytes. Names, types, and owners are only in the database.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class FileStore:
         s3: _S3Links | None,
         probe: LocalStore | S3Store | None = None,
     ) -> None:
-        """Create a file store. ``probe``: the same store with short timeouts."""
+        """Create a file store. ``probe``: the same store with short timeouts, for checking whether it is reachable."""
         self._store = store
         self._probe = probe or store
         self._signing = signing
@@ -104,8 +104,8 @@ class FileStore:
             raise Unavailable(f"OCTAVO_FILES_URL: {self._summarize_error(str(error))}") from None
 
     def _summarize_error(self, message: str) -> str:
-        """Return a one-line message. The library's message contains the store's response and a dump of the whole
-        request."""
+        """Return the first line of an error message. The library's message also contains the store's response and a
+        dump of the whole request."""
         if isinstance(self._store, LocalStore):
             return _first_line(message)
         bucket = self._store.config.get("bucket", "")
@@ -123,8 +123,8 @@ class FileStore:
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Store bytes. Bytes that already exist aren't stored again.
 
-        Raises TooLarge, without storing any data, if there are more than ``limit`` bytes, and Unavailable if the store
-        is unreachable.
+        Raises TooLarge, without storing any data, if there are more than ``limit`` bytes, and Unavailable if the
+        store is unreachable.
         """
         digest = hashlib.sha256()
         size = 0
@@ -153,7 +153,7 @@ class FileStore:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        """Trace a request to a remote store, and let other threads compute in the meantime."""
+        """Trace a request to a remote store, and let other threads compute while it runs."""
         if self._s3 is None:
             yield
             return
@@ -173,7 +173,7 @@ class FileStore:
         return _stream(found)
 
     def read(self, hash: str) -> bytes:
-        """Return all bytes of a file that is known to be small. Raises NotFound if it doesn't exist."""
+        """Return all bytes of a file, which must be small. Raises NotFound if it doesn't exist."""
         return b"".join(self.open(hash))
 
     def find_size(self, hash: str) -> int | None:
@@ -206,8 +206,8 @@ class FileStore:
     def link(self, purpose: str, grant: FileGrant, expires: int) -> str:
         """Return a link to the bytes, valid until ``expires`` (milliseconds).
 
-        On S3 with keys in the environment, it is a presigned https URL (valid for at most seven days); otherwise,
-        it is a path ``/files/<token>/<name>`` for ``verify`` with the same purpose.
+        On S3 with keys in the environment, the link is a presigned https URL (valid for at most seven days);
+        otherwise, it is a path ``/files/<token>/<name>``, whose token ``verify`` accepts for the same purpose.
         """
         if self._s3 is not None:
             return self._s3.presign(_key(grant.hash), expires, file_headers(grant))
@@ -226,11 +226,11 @@ class FileStore:
 def open_store(
     url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
 ) -> FileStore:
-    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: whether links
-    point to the bucket itself.
+    """Open the file store at ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: whether
+    links point to the bucket itself.
 
-    The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable if it can't be
-    opened.
+    The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable if the store can't
+    be opened.
     """
     parts = read_address(url)
     if parts is not None and parts.scheme == "file" and not parts.authority and parts.path:
@@ -253,7 +253,7 @@ def open_store(
 
 
 def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
-    """Open ``s3://bucket/prefix`` for callers that choose the names of files themselves. Raises Unavailable if it can't
+    """Open ``s3://bucket/prefix`` for callers that choose the file names themselves. Raises Unavailable if it can't
     be opened."""
     parts = read_address(url)
     if parts is None or parts.scheme != "s3" or not parts.authority:
@@ -287,11 +287,11 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
 
 
 def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
-    """Return headers that make an upload harmless: it is an attachment unless it is a raster image or a PDF, content
-    sniffing is off, and the type can't be one that runs.
+    """Return headers that make an upload harmless: browsers download it unless it is a raster image or a PDF,
+    content sniffing is off, and the content type is never executable.
 
-    Browsers cache the file only while the link is valid. ``public``: whether all caches can keep the file for an hour,
-    because it is public, and its URL changes when its bytes change.
+    Browsers cache the file only while the link is valid. ``public``: whether all caches can keep the file for an
+    hour, because the file is public and its URL changes when its bytes change.
     """
     kind = "inline" if grant.content_type in BROWSER_TYPES else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
@@ -335,7 +335,6 @@ def _stream(found: obstore.GetResult) -> Iterator[bytes]:
 
 
 def _first_line(message: str) -> str:
-    """Return the first line of a message, without the dump of the request that the library appends."""
     return message.partition("\n")[0][:300]
 
 
@@ -357,7 +356,8 @@ def store_errors() -> Iterator[None]:
 
 
 class _S3Links(NamedTuple):
-    """Presigned GETs (AWS Signature Version 4, query form) that contain the name and type.
+    """Presigned GET requests (AWS Signature Version 4 in the query string) that include the file name and content
+    type.
 
     obstore can only sign URLs without parameters. If ``response-content-type`` weren't in the signature, every file
     would have the type that its first uploader specified.
@@ -371,7 +371,7 @@ class _S3Links(NamedTuple):
     secret: str
     session: str
     keys_given: bool
-    """Whether the store has different keys from the process."""
+    """Whether the store has its own keys, other than those of the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:

@@ -1,5 +1,5 @@
-"""IDs: 20 letters and digits, with a time and a random part. They start with a letter, so that URLs and folder names
-never need quotes."""
+"""IDs of 20 letters and digits, which consist of a time and a random part. They start with a letter, so that URLs
+and folder names never need quotes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TIME_DIGITS = 8
 _RANDOM_DIGITS = 12
 _FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
-"""Number added to the time so that IDs start with a letter. It is large enough for several thousand years."""
+"""Number added to the time, so that IDs start with a letter. IDs remain valid for several thousand years."""
 
 
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
@@ -50,9 +50,9 @@ _made = _Made()
 def new_id() -> str:
     """Return a new ID.
 
-    Later IDs from this process sort (bytewise) after this ID, as do IDs that other processes create in a later
-    millisecond. An ID has 70 random bits. The next ID of the same process in the same millisecond is larger by a random
-    number of 48 bits.
+    IDs sort bytewise in the order in which they are created, within one process and, from one millisecond to the
+    next, across processes. An ID has 70 random bits. The next ID of the same process in the same millisecond is
+    larger by a random number of 48 bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

@@ -1,5 +1,4 @@
-"""Octavo's interface text in several languages: catalogs, the catalog language for a language tag, and the format of
-dates."""
+"""Interface text in several languages: catalogs, the catalog language for a language tag, and date formats."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he"}
 
 
 def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
-    """Read the labels of every language from a TOML file in a package's folder. The defaults of ``labels``, a struct of
-    strings, are the English labels. Raises ValueError if a label is missing in a language."""
+    """Read the labels of every language from a TOML file in a package's folder. The defaults of ``labels``, a
+    struct of strings, are the English labels. Raises ValueError if a label is missing in a language."""
     made: Any = labels
     names = {field.name for field in msgspec.structs.fields(made)}
     found = {DEFAULT: labels()}
@@ -33,7 +32,7 @@ def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
 
 
 def find_locale(language: str | None, known: Container[str]) -> str | None:
-    """Return the catalog language for a language tag such as ``pt-br``, or None."""
+    """Return the catalog language for a language tag such as ``pt-br``; None if there is none."""
     code = (language or "").lower().replace("_", "-").partition("-")[0]
     code = _SAME.get(code, code)
     return code if code in known else None
@@ -47,7 +46,7 @@ def date_words(day: date, locale: str) -> str:
 
 
 class _DayForm(msgspec.Struct):
-    """Format of a date in a language. ``months``: the names of months; empty if the language uses numbers."""
+    """Date format of a language. ``months``: the names of the months; empty if the language uses numbers."""
 
     order: str
     months: str = ""

@@ -28,8 +28,8 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_private_tree(folder: Path) -> None:
-    """Create a folder that contains only Octavo's files, like ``make_private_folder``. If other users had access,
-    remove their access to the contents, too."""
+    """Create a folder, as ``make_private_folder`` does, for a folder that contains only Octavo's files. If other
+    users had access, also remove their access to the contents."""
     was_open = folder.exists() and _is_open(folder)
     make_private_folder(folder)
     if was_open:
@@ -46,8 +46,8 @@ def close_file(path: Path) -> None:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write a private file atomically. When this returns, the file has all of its bytes, even if the machine fails
-    afterward. Until then, the file is unchanged. Raises OSError if it can't be written."""
+    """Write a private file atomically. When this returns, the whole file is stored, even if the machine fails
+    afterward. Until then, the previous file is unchanged. Raises OSError if it can't be written."""
     # Processes that write the same file at the same time don't share a temporary file.
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
     try:
@@ -64,8 +64,8 @@ def write_durably(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
-    """Hold a lock on a folder during the ``with`` block, so that only one process at a time can run the block. On file
-    systems without locks, this has no effect."""
+    """Hold a lock on a folder during the ``with`` block, so that only one process at a time can run the block. On
+    file systems without locks, the lock has no effect."""
     held = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):
@@ -76,7 +76,7 @@ def locked_folder(path: Path) -> Iterator[None]:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file's bytes, or the names in a folder, to the disk. Raises OSError if that fails."""
+    """Flush a file's bytes, or a folder's list of file names, to disk. Raises OSError if that fails."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

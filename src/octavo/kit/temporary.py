@@ -1,4 +1,4 @@
-"""Temporary folders that are always removed, even after the process that created them was killed."""
+"""Temporary folders that are always removed, even if the process that created them is killed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 _PREFIX = "octavo-"
 _YOUNGEST = 60
-"""Minimum age in seconds of folders to remove, because a new folder may not be locked yet."""
+"""Minimum age in seconds of folders to remove. A newer folder may not be locked yet."""
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """Folder in the system's temporary folder, locked by this process as long as it exists. ``what``: the
+    """Folder in the system's temporary folder, which this process locks as long as the folder exists. ``what``: the
     purpose of the folder."""
 
     def __init__(self, what: str) -> None:
@@ -32,7 +32,7 @@ def _hold(path: str) -> int:
 
 
 def remove_left_folders() -> int:
-    """Remove folders of processes that were killed, and return their number."""
+    """Remove temporary folders of processes that were killed, and return the number of folders."""
     removed = 0
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):

@@ -3,12 +3,12 @@
 import re
 
 EXPECTED: dict[str, str] = {}
-"""Requirements for strings, by the regular expression that a string must match. They are worded to follow "must" in
-error messages."""
+"""Requirements for strings, by the regular expression that the strings must match. They are worded to follow "must"
+in error messages."""
 
 
 def pattern(expression: str, expected: str) -> str:
-    """Record the requirement of a regular expression for error messages, and return the expression.
+    """Record the requirement that a regular expression enforces, for error messages, and return the expression.
     ``expected``: the requirement, worded to follow "must"."""
     EXPECTED[expression] = expected
     return expression
@@ -52,8 +52,8 @@ _AS_WRITTEN = {
     "graphql": "GraphQL",
     "id": "id",
 }
-"""Spellings of words that aren't written in lowercase, and ``id``, which is lowercase even if the name
-contains ``ID``."""
+"""Spellings of words that aren't written in lowercase, and of ``id``, which is written in lowercase even if the
+name contains ``ID``."""
 _SHORTENED = re.compile(r"(?!V\d)[A-Z][A-Z\d]+s?")
 
 

@@ -19,13 +19,15 @@ FILE, FOLDER = "SSL_CERT_FILE", "SSL_CERT_DIR"
 
 @cache
 def outgoing_tls() -> ssl.SSLContext:
-    """Return the context for all kinds of outgoing connections. Raises Unavailable if a file can't be read."""
+    """Return the TLS context for all kinds of outgoing connections. Raises Unavailable if a certificate file can't
+    be read."""
     return trust_outgoing()
 
 
 def trust_outgoing() -> ssl.SSLContext:
-    """Return a new context that trusts the same authorities as browsers, and those in ``SSL_CERT_FILE`` and
-    ``SSL_CERT_DIR``, such as a company's own authority. This is for libraries that modify the context that they get.
+    """Return a new TLS context that trusts the same certificate authorities as browsers, and those in
+    ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``, such as a company's own authority. This is for libraries that modify the
+    context that they get.
 
     Raises Unavailable if the file can't be read.
     """
@@ -43,7 +45,7 @@ def trust_outgoing() -> ssl.SSLContext:
 
 
 def certificate_days(host: str, port: int, seconds: float) -> float:
-    """Return the number of days for which a server's certificate is still valid.
+    """Return the number of days until a server's certificate expires.
 
     Raises OSError if the server doesn't respond within ``seconds``, and SSLCertVerificationError, a subclass of
     OSError, if the certificate isn't trusted.

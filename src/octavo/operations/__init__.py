@@ -1,1 +1,1 @@
-"""Running a server: its database, backups, administration, and development tools."""
+"""Code for running a server: its database, backups, administration, and development tools."""

@@ -1,4 +1,4 @@
-"""Load the packages of the product, and open the server's database and files."""
+"""Load the packages of Octavo, and open the server's database and files."""
 
 from __future__ import annotations
 
@@ -81,15 +81,15 @@ ROUTES = (
     "delivery.agents",
     "operations.admin",
 )
-"""Packages with operations. Importing their routes declares the operations and all other declarations in these
-packages."""
+"""Packages with operations. Importing a package's routes declares its operations and everything else that the
+package declares."""
 
 
 TOKEN_FILE = "admin-token"  # noqa: S105
-"""File in the data folder with the first administrator's token."""
+"""File in the data folder that contains the first administrator's token."""
 SIGNING = "signing"
-"""Secret that signs links. It is the first secret created in a database, so it shows which key encrypted all other
-secrets."""
+"""Secret that signs links. It is the first secret created in a database, so it indicates which key encrypted all
+other secrets."""
 
 
 def load_packages() -> None:
@@ -104,8 +104,8 @@ def load_packages() -> None:
 def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     """Open the database and files. ``migrates``: whether to upgrade the schema.
 
-    All packages are loaded first, so that the effects of a commit or a job never depend on the process's other
-    imports. Raises Unavailable with the problem if they can't be opened.
+    All packages are loaded first, so that the effects of a commit or a job never depend on other imports in the
+    process. Raises Unavailable with the problem if the database or the files can't be opened.
     """
     load_packages()
     MEMORY.limit = settings.cache_memory
@@ -149,7 +149,7 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
 def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
     """Return the keys in the setting and in the data folder, in that order.
 
-    ``stored``: the stored form of the signing secret. Raises Unavailable if none of the keys can decrypt it.
+    ``stored``: the signing secret as stored in the database. Raises Unavailable if none of the keys can decrypt it.
     """
     keys = read_keys(settings.secret_key, settings.data_folder / KEY_FILE)
     needed = key_of(stored) if stored else None
@@ -162,8 +162,8 @@ def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
 def open_sealer(settings: Settings, database: Database) -> Sealer:
     """Return the object that encrypts and decrypts the secrets in a database.
 
-    If no secret is encrypted yet, a key is created if there is none, and plaintext secrets from older versions are
-    encrypted. Raises Unavailable if the key of this database is unknown.
+    If no secret is encrypted yet, plaintext secrets from older versions are encrypted, and a key is created if
+    there is none. Raises Unavailable if the key of this database is unknown.
     """
     with database.read() as tx:
         stored = find_secret(tx, SIGNING)
@@ -176,14 +176,16 @@ def open_sealer(settings: Settings, database: Database) -> Sealer:
 
 
 def require_installation(settings: Settings) -> None:
-    """Raise Unavailable if there is no data yet, because commands that only read don't create data."""
+    """Raise Unavailable if there is no data yet. This is for commands that only read, because they must not create
+    data."""
     if not is_installed(settings):
         raise Unavailable("There is no data yet. Start Octavo with `octavo serve` first.")
 
 
 def is_installed(settings: Settings) -> bool:
-    """Return whether the database exists and has an organization. Tables alone aren't enough, because an interrupted
-    start or restore may have left behind empty tables. Raises Unavailable if the database can't be reached."""
+    """Return whether the database exists and has an organization. Having tables isn't enough, because an
+    interrupted start or restore may have left behind empty tables. Raises Unavailable if the database can't be
+    reached."""
     if settings.database.startswith("sqlite:"):
         path = Path(settings.database.removeprefix("sqlite:///"))
         if not path.is_file():
@@ -198,13 +200,13 @@ def is_installed(settings: Settings) -> bool:
 
 
 def is_empty(tx: Transaction) -> bool:
-    """Return whether a database has no organization. Its tables may exist, including the secrets that are created when
+    """Return whether a database has no organization. It may still have tables and the secrets that are created when
     the database is opened."""
     return tx.one("SELECT 1 FROM organizations") is None and tx.one("SELECT 1 FROM users") is None
 
 
 def find_unready(context: Context) -> str | None:
-    """Return the part of the server that doesn't respond; None if all parts do."""
+    """Return the part of the server that doesn't respond; None if all parts respond."""
     try:
         with context.db.read() as tx:
             tx.value("SELECT count(*) FROM migrations")
@@ -228,7 +230,7 @@ def describe_rebuild(context: Context) -> str | None:
 
 
 _LEAST_ROOM = 1024 * 1024
-"""Number of free bytes below which a disk counts as full, because even a small write requires some space."""
+"""Number of free bytes below which a disk counts as full. Even a small write requires some space."""
 
 
 def folders_of(settings: Settings) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Create the API description. Descriptions of names and real examples are added to the types."""
+"""Create the API description from the types of operations, descriptions of names, and real examples."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def load_meanings() -> Meanings:
 
 
 def load_examples() -> dict[str, Example]:
-    """Return examples by operation ID. They are shortened versions of calls that tests made with their samples."""
+    """Return examples by operation ID. They are shortened versions of calls that tests made with sample data."""
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
 
 
 def describe_operations(server: str, version: str) -> JsonObject:
-    """Return the description of all loaded operations. ``server``: the URL that paths start with."""
+    """Return the description of all loaded operations. ``server``: the URL with which paths start."""
     return describe(
         TABLE.values(),
         title="Octavo API",

@@ -107,7 +107,14 @@ SAMPLES = {
         before=_scanned, body=lambda place: {"findings": [place["siteFindingId"]]}, outcomes=_EDITORS
     ),
     "getSiteFindingById": Sample(before=_scanned),
-    "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
+    "updateSiteFindingById": Sample(
+        before=_scanned,
+        body=lambda place: {
+            "status": "canceled",
+            "reason": "The section is added by a script.",
+            "assignee": {"kind": "user", "user": place["userId"]},
+        },
+    ),
     "ignoreSiteFindingOnPage": Sample(before=_scanned, body={"reason": "The section is added by a script."}),
     "restoreSiteFindingOnPage": Sample(before=_ignored),
     "listPagesForSiteFinding": Sample(before=_ignored),

@@ -49,7 +49,7 @@ def _unmanaged(world: World, place: Place) -> None:
 
 
 def _configured(world: World, place: Place) -> None:
-    """Configure a place for backups."""
+    """Configure a backup location."""
     settings = world.context.settings
     world.context.settings = msgspec.structs.replace(
         settings, backup_place=str(settings.data_folder.resolve() / "backups")

@@ -7,6 +7,14 @@ import type { SitePath } from "./sites.ts";
 export type Finding = Schemas["SiteFinding"];
 export type Area = Schemas["AreaState"]["area"];
 
+/** Return the person or the team that a finding is assigned to. */
+export function assigneeOf({ assignee }: Finding) {
+  if (assignee?.kind === "user") {
+    return { kind: "user" as const, id: assignee.user.id, title: assignee.user.displayName };
+  }
+  return assignee && { kind: "team" as const, ...assignee.team };
+}
+
 export const listSiteFindings = operation.GET("/orgs/{organizationId}/sites/{siteId}/findings");
 export const updateSiteFindingById = operation.PATCH(
   "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}",

@@ -102,9 +102,7 @@ export const deleteSiteSectionGroupById = operation.DELETE(
 export const updateSiteSectionGroupById = operation.PATCH(
   "/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}",
 );
-export const addSectionToGroup = operation.POST(
-  "/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections",
-);
+export const applyTemplateToSite = operation.POST("/orgs/{organizationId}/sites/{siteId}/template");
 export const addSectionToSite = operation.POST("/orgs/{organizationId}/sites/{siteId}/sections");
 export const deleteSiteSectionById = operation.DELETE(
   "/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}",

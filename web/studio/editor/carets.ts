@@ -1,7 +1,9 @@
 /** Shows the carets and selections of other people with their names, and blocks that were restored after a deletion. */
-import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
+import type { Node } from "prosemirror-model";
+import { type EditorState, Plugin, PluginKey, Selection, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
+import { schema } from "../document/schema.ts";
 import { freeHueOf } from "../parts/hue.ts";
 import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
@@ -99,6 +101,14 @@ function drawRestored(view: EditorView, key: string, name: string): HTMLElement 
   );
 }
 
+/** Return where to draw a caret. Between tabs, rows, or cells, it would be drawn as one of them. */
+function placeOfMark(doc: Node, at: number): number {
+  const $at = doc.resolve(at);
+  const { inlineContent, type } = $at.parent;
+  if (inlineContent || type.contentMatch.matchType(schema.nodes.paragraph!)) return at;
+  return (Selection.findFrom($at, -1, true) ?? Selection.findFrom($at, 1, true))?.head ?? at;
+}
+
 function decorations(state: EditorState): DecorationSet {
   const { carets, restored } = caretsKey.getState(state)!;
   const found: Decoration[] = [];
@@ -108,11 +118,12 @@ function decorations(state: EditorState): DecorationSet {
       found.push(Decoration.inline(from, to, { class: `caret-range ${caret.hue}` }));
     }
     // A block that the browser may skip when rendering clips the name above it.
-    const $head = state.doc.resolve(caret.head);
+    const head = placeOfMark(state.doc, caret.head);
+    const $head = state.doc.resolve(head);
     if ($head.depth) found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
     const key = `${caret.client} ${caret.at}`;
     found.push(
-      Decoration.widget(caret.head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
+      Decoration.widget(head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
     );
   }
   for (const [key, name] of restored) {

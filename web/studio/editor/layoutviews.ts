@@ -76,7 +76,9 @@ export class TabsView extends Drawn {
   /** Show the panel with this number. */
   choose(at: number): void {
     this.#chosen = Math.max(0, Math.min(at, this.node.childCount - 1));
-    [...this.contentDOM.children].forEach((panel, number) => set(panel, { hidden: number !== this.#chosen }));
+    // Marks of other people can stand between the panels.
+    const panels = this.contentDOM.querySelectorAll(":scope > [role=tabpanel]");
+    panels.forEach((panel, number) => set(panel, { hidden: number !== this.#chosen }));
     [...this.#strip.querySelectorAll('[role="tab"]')].forEach((tab, number) =>
       set(tab, {
         "aria-selected": String(number === this.#chosen),

@@ -89,7 +89,7 @@ class TableView implements NodeView {
     this.dom.addEventListener("mousemove", (event) => {
       const line = (event.target as Element).closest("tr");
       if (!line || line.parentElement !== this.contentDOM) return;
-      row = [...this.contentDOM.children].indexOf(line);
+      row = [...this.contentDOM.querySelectorAll(":scope > tr")].indexOf(line);
       grip.hidden = row < 1;
       const box = line.getBoundingClientRect();
       grip.style.setProperty("top", `${box.top - this.dom.getBoundingClientRect().top}px`);

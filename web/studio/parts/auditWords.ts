@@ -54,6 +54,7 @@ export const DONE: Record<string, string> = {
   "agent-undone": t("automaticFixesRevertedInline"),
   agreed: t("permissionsGranted"),
   allowed: t("allowed"),
+  assigned: t("assigneeChangedInline"),
   authorized: t("permissionsGranted"),
   begun: t("started"),
   branch_pushed: t("branchPushedInline"),

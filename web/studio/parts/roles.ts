@@ -11,6 +11,13 @@ export const ROLES: [Role, string, string][] = [
   ["create", t("creator"), t("canAlsoCreateSpaces")],
   ["admin", t("administrator"), t("canAlsoManagePeople")],
 ];
+
+/** The roles on a site, where they apply to the site itself and not to its spaces. */
+export const SITE_ROLES: typeof ROLES = ROLES.map(([role, text], at) => [
+  role,
+  text,
+  [t("canSeeSiteAndInsights"), t("canAlsoEditSiteDrafts"), t("canAlsoManageSite")][Math.floor(at / 2)]!,
+]);
 export const GUEST = t("guest");
 
 export const roleName = (role: string | null | undefined): string =>

@@ -4,9 +4,9 @@ import { n, t } from "../../shared/words.ts";
 import {
   addExternalLinkToSite,
   addSectionGroupToSite,
-  addSectionToGroup,
   addSectionToSite,
   addSpaceToSite,
+  applyTemplateToSite,
   deleteSiteExternalLinkById,
   deleteSiteSectionById,
   deleteSiteSectionGroupById,
@@ -81,6 +81,13 @@ export function siblingsOf(structure: Structure, item: Item): { all: Item[]; gro
   return { all: group ? group.children as Node[] : nodes, group };
 }
 
+/** Return whether visitors don't see an item because it or something around it is a draft. */
+export function isHidden(structure: Structure, item: Item): boolean {
+  const outer = item.object === "site-space" ? item.section : item.sectionGroup;
+  const parent = outer && findItem(structure, outer);
+  return Boolean(item.draft || parent && isHidden(structure, parent));
+}
+
 /** Return the position of an item, which undo restores. */
 export function placeOf(structure: Structure, item: Item): Place | undefined {
   const { all, group } = siblingsOf(structure, item);
@@ -119,6 +126,13 @@ type ItemFields = SectionFields & {
 /** The values of fields that the API omits from an item if they aren't set; null for all other fields. */
 const UNSET_FIELDS: Record<string, unknown> = { draft: false, hidden: false, localizedTitle: {} };
 
+/** The field of each item that has the ID of its group. */
+const GROUP_FIELDS: Record<Node["object"], string> = {
+  "site-section": "siteSectionGroupId",
+  "site-section-group": "parentSectionGroupId",
+  "site-external-link": "parent",
+};
+
 export class StructureEditor {
   constructor(readonly path: SitePath) {}
 
@@ -153,9 +167,7 @@ export class StructureEditor {
   }
 
   #put(item: Item, to: Place): Promise<unknown> {
-    if ("into" in to) {
-      return addSectionToGroup({ ...this.path, siteSectionGroupId: to.into.id }, { sectionId: item.id });
-    }
+    if ("into" in to) return this.#send(item, { [GROUP_FIELDS[item.object as Node["object"]]]: to.into.id });
     const pointer = (one: Item) => ({ type: one.object as Kind, id: one.id });
     return sortSiteStructure(this.path, {
       item: pointer(item),
@@ -176,6 +188,17 @@ export class StructureEditor {
     return updateSiteSectionById({ ...this.path, siteSectionId: id }, body);
   }
 
+  #send(item: Item, body: Record<string, unknown>): Promise<unknown> {
+    if (item.object === "site-section") return this.#patchSection(item.id, body);
+    if (item.object === "site-section-group") {
+      return updateSiteSectionGroupById({ ...this.path, siteSectionGroupId: item.id }, body);
+    }
+    if (isLink(item)) {
+      return updateSiteExternalLinkById({ ...this.path, siteExternalLinkId: item.id }, body);
+    }
+    return updateSiteSpaceById({ ...this.path, siteSpaceId: item.id }, body);
+  }
+
   /** Update fields of a section, a group, or a site space. Throws the server's errors. */
   async update(item: Item, fields: ItemFields): Promise<void> {
     const before = Object.fromEntries(
@@ -186,20 +209,10 @@ export class StructureEditor {
           : (item as unknown as Record<string, unknown>)[name] ?? UNSET_FIELDS[name] ?? null,
       ]),
     );
-    const send = (body: Record<string, unknown>) => {
-      if (item.object === "site-section") return this.#patchSection(item.id, body);
-      if (item.object === "site-section-group") {
-        return updateSiteSectionGroupById({ ...this.path, siteSectionGroupId: item.id }, body);
-      }
-      if (isLink(item)) {
-        return updateSiteExternalLinkById({ ...this.path, siteExternalLinkId: item.id }, body);
-      }
-      return updateSiteSpaceById({ ...this.path, siteSpaceId: item.id }, body);
-    };
-    await send(fields);
+    await this.#send(item, fields);
     notices.say(t("updatedTitle", { title: fields.title ?? titleOf(item) }), {
       undo: async () => {
-        await send(before);
+        await this.#send(item, before);
         await this.#done();
       },
     });
@@ -232,27 +245,30 @@ export class StructureEditor {
     );
   }
 
-  /** Add a space as a new section, or as a variant of a section (`null`: of the site). Returns the ID of the new
-   * item. Throws the server's errors. */
+  /** Add a space as a new section, or as a variant of `variantOf` (`section: null`: of the site). Returns the ID of the
+   * new item. Throws the server's errors. */
   async add(
-    space: string,
-    as: { section: string | null; draft: boolean } | { title?: string; draft: boolean },
+    variantOf: { section: string | null } | undefined,
+    added: Pick<Schemas["AddSection"], "spaceId" | "title" | "draft" | "template">,
   ): Promise<string> {
-    const made = "section" in as
+    const made = variantOf
       ? await addSpaceToSite(this.path, {
-        spaceId: space,
-        draft: as.draft,
-        ...(as.section ? { sectionId: as.section } : {}),
+        ...added,
+        ...(variantOf.section ? { sectionId: variantOf.section } : {}),
       })
-      : await addSectionToSite(this.path, {
-        spaceId: space,
-        draft: as.draft,
-        ...(as.title ? { title: as.title } : {}),
-      });
+      : await addSectionToSite(this.path, added);
     notices.say(t("addedTitle", { title: titleOf(made) }), { undo: () => this.#remove(made) });
     await this.#done();
-    refresh("space/");
+    refresh(`org/${this.path.organizationId}/spaces`);
     return made.id;
+  }
+
+  /** Fill a site without content with sections to start from. */
+  async fill(): Promise<boolean> {
+    return await this.#do(async () => {
+      await applyTemplateToSite(this.path);
+      refresh(`org/${this.path.organizationId}/spaces`);
+    }, t("sectionsAddedFromTemplate"));
   }
 
   async addGroup(title: string): Promise<string> {
@@ -272,7 +288,7 @@ export class StructureEditor {
   duplicate(item: SiteSpace): Promise<boolean> {
     return this.#do(async () => {
       await duplicateSiteSpace({ ...this.path, siteSpaceId: item.id }, { draft: true });
-      refresh("space/");
+      refresh(`org/${this.path.organizationId}/spaces`);
     }, t("duplicatedTitle", { title: titleOf(item) }));
   }
 

@@ -1,3 +1,3 @@
-"""Answer questions from the content that the asker can see, and cite sources."""
+"""Answer questions from content that the asker can see, and cite sources."""
 
 from . import tables as tables

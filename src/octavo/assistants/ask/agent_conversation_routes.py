@@ -1,5 +1,5 @@
-"""Conversations between a person and the organization's assistant, and conversations about change
-requests."""
+"""Operations on conversations between a person and the organization's assistant, including conversations about
+change requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ONE_OF_CHANGE = _OF_CHANGE + "/{conversationId}"
 
 @operation("listOrganizationAgentConversations", "GET", _ALL, needs=Can.VIEW)
 def list_own(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.AgentConversation]:
-    """List the caller's own conversations with the assistant, the most recently used first."""
+    """List your conversations with the assistant, most recently used first."""
     with call.db.read() as tx:
         found = store.list_conversations(tx, org, query.limit, query.page)
     return present_slice(found, wire.present_conversation)
@@ -31,7 +31,7 @@ def list_own(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Agent
 
 @operation("getOrganizationAgentConversation", "GET", _ONE, needs=Can.VIEW, errors=(404,))
 def get_own(call: Call, org: OrgAccess, conversation_id: str) -> wire.AgentConversationWithQuestions:
-    """Get one of the caller's own conversations, with its questions."""
+    """Get one of your conversations, with its questions."""
     with call.db.read() as tx:
         return wire.present_with_questions(store.get_conversation(tx, org, conversation_id))
 
@@ -62,7 +62,7 @@ def provision(
 def rename_own(
     call: Call, org: OrgAccess, conversation_id: str, body: wire.UpdateAgentConversation
 ) -> wire.AgentConversation:
-    """Rename one of the caller's own conversations."""
+    """Rename one of your conversations."""
     with call.db.write() as tx:
         row = store.get_conversation(tx, org, conversation_id)
         return wire.present_conversation(store.rename(tx, row, body.title))
@@ -70,7 +70,7 @@ def rename_own(
 
 @operation("deleteOrganizationAgentConversation", "DELETE", _ONE, needs=Can.VIEW)
 def delete_own(call: Call, org: OrgAccess, conversation_id: str) -> bool:
-    """Delete one of the caller's own conversations."""
+    """Delete one of your conversations."""
     with call.db.write() as tx:
         row = store.find_conversation(tx, org, conversation_id)
         return row is not None and store.delete_conversation(tx, row)

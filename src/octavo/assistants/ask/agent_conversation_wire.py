@@ -21,8 +21,8 @@ class ConversationSubject(Struct, rename="camel"):
 
 
 class ProvisionAgentConversation(Struct, rename="camel"):
-    """Conversation to create. ``about``: the change request that the conversation is about (an Octavo
-    extension). Everyone who can see the change request can also see that the conversation exists."""
+    """Conversation to create. ``about``: the change request that the conversation is about (an Octavo extension).
+    Anyone who can see the change request can also see that the conversation exists."""
 
     about: ConversationSubject | UnsetType = UNSET
 
@@ -32,8 +32,8 @@ class UpdateAgentConversation(Struct):
 
 
 class AgentConversation(Struct, rename="camel", kw_only=True):
-    """Conversation with the assistant. ``shared``: whether the conversation is also listed for people who can
-    see the change request."""
+    """Conversation with the assistant. ``shared``: whether the conversation is also listed for other people who can
+    see its change request."""
 
     id: str
     shared: bool

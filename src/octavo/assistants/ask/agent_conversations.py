@@ -1,8 +1,8 @@
 """Conversations between people and their organization's assistant.
 
-A conversation contains the questions that a person asked, so that later questions can refer to earlier questions. It
-belongs to that person. A conversation about a change request is also listed for everyone who can see that change
-request, but without its questions.
+A conversation contains the questions that a person asked, so that later questions can refer to earlier questions.
+Only that person can see the questions. A conversation about a change request is also listed, without its questions,
+for everyone who can see the change request.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def get_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversat
 def list_conversations(
     tx: Transaction, org: OrgAccess, limit: int, page: str | None
 ) -> Slice[AgentConversationRow]:
-    """Return the caller's own conversations, the most recently used first."""
+    """Return the caller's own conversations, most recently used first."""
     return list_page(
         tx,
         limit,
@@ -89,7 +89,7 @@ def list_conversations(
 def list_conversations_of_change(
     tx: Transaction, change: ChangeAccess, limit: int, page: str | None
 ) -> Slice[AgentConversationRow]:
-    """Return everyone's conversations about a change request, the most recently used first."""
+    """Return everyone's conversations about a change request, most recently used first."""
     return list_page(
         tx,
         limit,
@@ -159,7 +159,8 @@ def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -
 
 
 def record_asked(tx: Transaction, org: OrgAccess, id: str, question: str) -> None:
-    """Add a question to a conversation, unless it was deleted in the meantime. The first question becomes its title."""
+    """Add a question to a conversation, unless the conversation was deleted in the meantime. The first question
+    becomes the conversation's title."""
     found = find_conversation(tx, org, id)
     if found is None:
         return

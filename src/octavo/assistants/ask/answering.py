@@ -1,8 +1,8 @@
-"""Compose answers: either a model writes them from passages, or they quote the passages.
+"""Compose answers from passages. Either a model writes the answer, or the answer quotes the passages.
 
 A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and similar
-content are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or
-leak anything.
+content are kept. Its links lead only to the passages, so a manipulated answer can't send readers to other sites or
+leak data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .retrieving import ENOUGH, Passage
 
 MAX_FOLLOWUPS = 3
 _EVERY = 0.25
-"""Minimum number of seconds between two versions of an answer that is being written."""
+"""Minimum number of seconds between two versions of an answer while it is being written."""
 _QUOTED = 3
 _NOTHING = "NO ANSWER"
 _CITATION = re.compile(r"\[(\d{1,2})\]")
@@ -57,8 +57,8 @@ _FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """Texts that Octavo adds to an answer, in the asker's language. ``about``: the template for a question
-    about ``{title}``."""
+    """Text that Octavo adds to an answer, in the asker's language. ``about``: the template for a question about
+    ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -79,8 +79,8 @@ ENGLISH = AnswerWords(
 
 
 class ComposedAnswer(Struct, frozen=True):
-    """Answer composed from passages. ``cited``: the passages it is based on. ``is_good``: whether it answers
-    the question. ``written``: the document that a model wrote, which refers to passages by their numbers in
+    """Answer composed from passages. ``cited``: the passages on which the answer is based. ``is_good``: whether it
+    answers the question. ``written``: the document that a model wrote. It refers to passages by their number in
     ``cited``, starting at 1."""
 
     document: Document
@@ -91,7 +91,7 @@ class ComposedAnswer(Struct, frozen=True):
 
 
 class AskedQuestion(Struct, frozen=True):
-    """Question with the earlier questions that give it context."""
+    """Question, with the earlier questions that provide its context."""
 
     question: str
     before: Sequence[str]
@@ -100,8 +100,8 @@ class AskedQuestion(Struct, frozen=True):
 def answer(
     asked: AskedQuestion, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
 ) -> Iterator[ComposedAnswer]:
-    """Yield the growing answer; the last version is complete. If there is no model, or if the model fails, the answer
-    quotes passages."""
+    """Yield the answer as it grows. The last version is complete. If there is no model, or if the model fails, the
+    answer quotes passages."""
     if model is None:
         yield _quote_passages(passages, words, words.no_model)
         return
@@ -142,8 +142,8 @@ def _write_answer(
 
 
 def _is_foreign(asked: AskedQuestion, written: str, model: Model) -> bool:
-    """Return whether an answer is in a different language from its question. False if the organization has
-    instructions, because these may request another language."""
+    """Return whether an answer is in a different language than its question. Return False if the organization has
+    instructions for the model, because these may request another language."""
     return not model.instructions and _NOTHING not in written[:200] and differ(asked.question, written)
 
 
@@ -190,7 +190,7 @@ def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -
 def _suggest_followups(
     passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
 ) -> tuple[str, ...]:
-    """Return follow-up questions about passages that were found but not cited in the answer."""
+    """Return follow-up questions about passages that were found but that the answer doesn't cite."""
     asked = [
         phrase_as_question(passage.heading or passage.title, words)
         for passage in passages
@@ -226,8 +226,8 @@ def _link(text: str, url: str) -> Inline:
 
 
 def sanitize_document(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
-    """Return only the text and structure of a document that a model wrote; ``[1]`` becomes the text and URL of
-    ``citations["1"]``."""
+    """Return a document that a model wrote, reduced to its text and structure. ``[1]`` becomes a link with the text
+    and URL in ``citations["1"]``."""
     return Document([_sanitize_block(block, citations) for block in document.nodes])
 
 

@@ -1,4 +1,4 @@
-"""Answer a question: retrieve passages, compose the answer, and record unanswered questions."""
+"""Answer questions: retrieve passages, compose the answer, and record unanswered questions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Person asking a question, with the material and settings for the answer. ``user_id``: the user, or empty for a
-    site visitor. ``material``: the content to answer from. ``words``: the text that Octavo adds to an answer.
-    ``instructions``: the site's instructions to the model. ``suggestions``: the questions that the site suggests; if
-    empty, questions are suggested from its pages. ``recorded``: whether unanswered questions are stored as
-    conversations. ``asked``: the location on a site where the question was asked, if the site records the answer.
+    """Person asking a question, with the material and settings for the answer. ``user_id``: the user, or empty for
+    a site visitor. ``material``: the content to answer from. ``words``: the text that Octavo adds to an answer.
+    ``instructions``: the site's instructions to the model. ``suggestions``: the questions that the site suggests;
+    if there are none, suggestions are derived from its pages. ``recorded``: whether unanswered questions are stored
+    as conversations. ``asked``: the place on a site where the question was asked, if the site records the answer.
     ``answered``: a function to call when an answer is complete."""
 
     organization_id: str
@@ -41,15 +41,16 @@ class QuestionAsker(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
-    """Return suggested questions: those configured for the site, or questions that its pages answer."""
+    """Return suggested questions: those that the site configures or, if there are none, questions that its pages
+    answer."""
     return list(asker.suggestions) or recommend(tx, asker.material(tx), asker.words)
 
 
 def ask(
     context: Context, asker: QuestionAsker, question: str, before: Sequence[str], previous: str | None = None
 ) -> Iterator[ComposedAnswer]:
-    """Yield the growing answer. No transaction is open while a model writes. ``previous``: the ID of the response that
-    the question continues."""
+    """Yield the answer as it grows. No transaction is open while a model is writing. ``previous``: the ID of the
+    response that the question continues."""
     with context.db.read() as tx:
         passages = retrieve(tx, asker.material(tx), question, before)
         model = find_model(context, tx, asker.organization_id, asker.user_id or None, asker.instructions)
@@ -74,7 +75,7 @@ def ask(
 
 
 def _resolution_of(found: ComposedAnswer) -> Resolution:
-    """Return whether an answer resolves its question. An answer without citations is at most a partial one."""
+    """Return the extent to which an answer resolves its question. An answer without citations is at most partial."""
     if found.is_good and found.cited:
         return "yes"
     return "partially" if found.is_good or found.cited else "no"

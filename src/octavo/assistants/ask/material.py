@@ -1,4 +1,4 @@
-"""Content that answers are based on: stored pages for members, and published pages for visitors."""
+"""Content on which answers are based: stored pages for members, and published pages for visitors."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class QuotedPage(Struct, frozen=True):
 
 
 class AnswerMaterial(Protocol):
-    """Content that answers are based on: the spaces that the asker can see."""
+    """Content on which answers are based: the spaces that the asker can see."""
 
     @property
     def spaces(self) -> Sequence[str] | OrganizationScope: ...
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft that the asker is viewing, if any. Its pages replace the pages in the main version of its
-        space."""
+        """Return the draft that the asker is viewing, if any. The draft's pages replace the pages in the main
+        version of its space."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...
@@ -65,8 +65,8 @@ def _list_sections(page: Page, document: Document) -> list[Section]:
 
 
 class MemberMaterial:
-    """Spaces that a member can see; the caller must have checked access. ``hidden``: restricted pages that
-    the member can't see."""
+    """Spaces that a member can see. The caller must have checked access. ``hidden``: restricted pages that the
+    member can't see."""
 
     draft: SearchedDraft | None = None
 

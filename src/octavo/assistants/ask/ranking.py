@@ -1,5 +1,5 @@
-"""Rank sections for a question. The best sections contain most of the question's words, especially the rare ones, and
-have them in their headings. This module does no I/O."""
+"""Rank sections for a question. The best sections contain most of the question's words, especially the rare ones,
+and have headings with these words. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from msgspec import Struct
 from octavo.core.sentences import content_words, fold, stems
 
 _PER_RANK = 0.02
-"""Penalty for each page that search ranked higher."""
+"""Penalty for each page that ranked higher in the search."""
 _HEADING = 0.6
 """Bonus for a heading that matches the question exactly."""
 _NEAR = 0.75
 _LEAST = 4
-"""Minimum similarity between a misspelled word and its correction, and minimum length of a word to
-correct."""
+"""Minimum similarity between a misspelled word and its correction, and minimum length of words to correct."""
 
 
 class Candidate(Struct, frozen=True):
-    """Section that may contain the answer. ``titles``: the titles above it. ``rank``: the rank of its page in
-    the search results, from 0."""
+    """Section that may contain the answer. ``titles``: the titles above it. ``rank``: the rank of its page in the
+    search results, starting at 0."""
 
     titles: str
     heading: str
@@ -33,15 +32,15 @@ class Candidate(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """Relevance of a section to a question. ``covers``: the share of the question's words in a section and
-    its titles, 0 to 1."""
+    """Relevance of a section to a question. ``covers``: the share of the question's words that occur in the section
+    and its titles, from 0 to 1."""
 
     worth: float
     covers: float
 
 
 def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Score]:
-    """Return the score of each candidate for a question given as stems and their original words."""
+    """Return the score of each candidate for a question. ``asked``: the question's words, keyed by their stems."""
     texts = [f"{candidate.titles}\n{candidate.heading}\n{candidate.text}" for candidate in candidates]
     stems_of = [set(stems(text)) for text in texts]
     counts = Counter(word for words in stems_of for word in words)
@@ -64,13 +63,13 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
 
 
 def _compute_overlap(named: set[str], weights: Mapping[str, float]) -> float:
-    """Return the similarity between a name and the question, from 0 to 1."""
+    """Return the similarity between a heading and the question, from 0 to 1."""
     shared = sum(weight for word, weight in weights.items() if word in named)
     return shared / sum(weights.values()) * len(named & weights.keys()) / (len(named) or 1)
 
 
 def _correct_words(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
-    """Return corrections for words that no section contains. Both the words and their corrections are stems; a
+    """Return corrections for words that no section contains. Words are identified by their stems, and each
     correction is the stem of the most similar word in the sections."""
     known: dict[str, str] = {}
     for text in texts:

@@ -23,15 +23,15 @@ _EXCERPT = 600
 _TEXT = 4000
 """Maximum number of characters in a quoted passage, and in a passage sent to a model."""
 ENOUGH = 0.6
-"""Share of a question's words that a passage must contain to answer it."""
+"""Share of a question's words that a passage must contain in order to answer the question."""
 _EACH = 3
 """Maximum number of passages from one page."""
 
 
 class Passage(Struct, frozen=True):
-    """Section of a page. ``url``: the page URL that the asker uses. ``anchor``: the anchor of the section;
-    None before the first heading. ``covers``: the share of the question's words that the section and its
-    titles contain, 0 to 1."""
+    """Section of a page. ``url``: the page's URL for the asker. ``anchor``: the anchor of the section; None before
+    the first heading. ``covers``: the share of the question's words that the section and its titles contain, from 0
+    to 1."""
 
     space_id: str
     page_id: str
@@ -57,8 +57,8 @@ class Passage(Struct, frozen=True):
 def retrieve(
     tx: Transaction, material: AnswerMaterial, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
-    """Return the passages, best first. ``context``: the earlier questions, which are used if the question
-    alone contains too few words."""
+    """Return the passages, best first. ``context``: the earlier questions. They are used if the question itself
+    contains too few words."""
     searched = question
     if len(set(stems(question))) < 2:
         searched = "\n".join([question, *context[-1:]])
@@ -93,8 +93,8 @@ def retrieve(
 
 
 def _search(tx: Transaction, material: AnswerMaterial, question: str) -> list[PageHit]:
-    """Search for the significant words of a question in their original spelling, because the search corrects it. A
-    trailing space marks the last word as complete."""
+    """Search for the significant words of a question as the asker spelled them, because the search corrects
+    spelling. A trailing space marks the last word as complete."""
     words = list(dict.fromkeys(content_words(question)))[:_TERMS]
     found = search_pages(
         tx,
@@ -136,8 +136,8 @@ def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> l
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
-    """Return the excerpt of a passage that contains the most words of the question. The excerpt starts at the beginning
-    of a sentence."""
+    """Return an excerpt of a passage that contains as many words of the question as possible. It starts at the
+    beginning of a sentence."""
     every = sentences(text)
     if not every:
         return ""

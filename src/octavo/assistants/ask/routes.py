@@ -36,7 +36,7 @@ operation = Area("ask").operation
 __all__ = ["agent_conversation_routes"]
 
 MAX_EARLIER = 10
-"""Number of earlier questions that an answer takes into account."""
+"""Maximum number of earlier questions that an answer takes into account."""
 
 _EVENTS: dict[str, Any] = {
     "needs": Can.VIEW,
@@ -67,9 +67,9 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     in_maintenance=True,
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
-    """Answer a question from the spaces that the caller can see, and return the sections that the answer is
-    based on. Without a language model, the answer quotes the best passages. Unanswered questions are recorded
-    as conversations. To continue one of the caller's own conversations with the assistant, pass its ID as
+    """Answer a question from the spaces that the caller can see, and return the sections on which the answer is
+    based. Without a language model, the answer quotes the best passages. Unanswered questions are recorded as
+    conversations. To continue one of the caller's own conversations with the assistant, pass its ID as
     `conversation`."""
     earlier, conversation = body.previous_queries, or_none(body.conversation)
     if conversation is not None:
@@ -215,7 +215,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 def _read_scope(
     scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
 ) -> tuple[dict[str, str], SearchedSpaces]:
-    """Return the site spaces in a scope, by the field that specifies them, and the spaces to search."""
+    """Return the site spaces that a scope specifies, by field, and the spaces to search."""
     match scope:
         case wire.SpecificScope(site_space_ids=ids):
             return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")
@@ -236,10 +236,9 @@ def _site_asker(
     where: SearchedSpaces,
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the
-    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a
-    space that limits the search to its site spaces. Raises NotFound if the caller can't see the site space
-    or space."""
+    """Return the asker for a site: a visitor, or a member with access to some of the site's spaces. ``named``: the
+    site spaces that the request specifies, by field. ``where``: the site spaces to search. ``space_id``: a space
+    whose site spaces are the only ones to search. Raises NotFound if the caller can't see the site space or space."""
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         assistant = get_customization(tx, site.site_id).ai
@@ -279,7 +278,7 @@ def _site_asker(
 def _record_at_site(
     call: Call, asker: asking.QuestionAsker, site: SiteAccess | VisitedSite, response_id: str
 ) -> asking.QuestionAsker:
-    """Return an asker whose answers are recorded on the site, unless the asker is previewing it. Renderers
+    """Return an asker whose answers are recorded on the site, unless the caller is previewing the site. Renderers
     ask on behalf of their visitors."""
     match site:
         case VisitedSite(visitor=visitor):

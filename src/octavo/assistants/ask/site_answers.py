@@ -1,4 +1,4 @@
-"""Answers of a site's assistant, kept for a day so that conversations can continue."""
+"""Answers of a site's assistant. They are kept for a day, so that conversations can continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 LASTS = DAY
-"""Time in milliseconds to keep an answer."""
+"""Time in milliseconds for which answers are kept."""
 _MAX_QUESTIONS = 10
 
 
@@ -38,7 +38,7 @@ class _KeptAnswer(Struct, frozen=True, array_like=True):
 
 
 def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
-    """Return an answer. Raises NotFound if it was given to someone else or has expired."""
+    """Return an answer. Raises NotFound if it has expired or if someone else received it."""
     row = tx.one(
         """SELECT questions, answer FROM site_answers
            WHERE id = :id AND site_id = :site AND asker = :asker AND created_at > :since""",
@@ -55,8 +55,8 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
-    """Return a key for the asker: a member, or all visitors who see the same content. Answers are only shared by askers
-    with the same key."""
+    """Return a key for the asker, which is either a member or all visitors who see the same content. Only askers
+    with the same key share answers."""
     match site:
         case VisitedSite(visitor=visitor):
             who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))
@@ -68,8 +68,8 @@ def _asker(site: SiteAccess | VisitedSite) -> str:
 
 
 def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str, answer: SiteAnswer) -> None:
-    """Store a complete answer. If the site was deleted in the meantime, the caller still gets the answer but can't
-    continue from it."""
+    """Store a complete answer. If the site was deleted in the meantime, the answer isn't stored, and the caller
+    can't continue from it."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         if alive is not None:

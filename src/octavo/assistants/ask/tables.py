@@ -20,8 +20,8 @@ declare(
 
 
 def _unlink_conversations(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Unlink conversations from the change requests of a transferred space. They stay with their owners, in the
-    organization where they took place."""
+    """Unlink conversations from the change requests of a transferred space. The conversations stay with their
+    owners, in the organization where they took place."""
     tx.run(
         """UPDATE agent_conversations SET change_id = NULL WHERE change_id IN (
              SELECT id FROM change_requests WHERE space_id = :space)""",

@@ -30,7 +30,7 @@ class Ask(Struct, rename="camel"):
 
 
 class AskQuery(Struct):
-    """Query parameters of a question. ``details``: whether sources include why they were chosen."""
+    """Query parameters of a question. ``details``: whether to include the reason each source was chosen."""
 
     format: Format = "document"
     details: bool = False
@@ -62,7 +62,7 @@ class AskContext(Struct, rename="camel"):
 
 
 class AskSite(Struct):
-    """Question on a site. ``scope``: the site spaces to search; ``context``: the asker's location."""
+    """Question on a site. ``scope``: the site spaces to search. ``context``: the asker's location on the site."""
 
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     scope: DefaultScope | SpecificScope | WholeScope
@@ -119,7 +119,7 @@ class QuestionEvent(Struct):
 
 
 def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
-    """Return the answer with a source for each page, including the sections used."""
+    """Return the answer with one source for each page, including the page's cited sections."""
     sources: dict[tuple[str, str], AnswerSource] = {}
     for passage in found.cited:
         source = sources.setdefault(
@@ -166,8 +166,8 @@ class MessageInput(Struct):
 
 
 class RespondInSite(Struct, rename="camel"):
-    """Request to the assistant. The last message is the question. ``model``: a preference that the server can
-    ignore. ``tools``: the caller's tools, which are never called."""
+    """Request to the assistant. The last message is the question. ``model``: the preferred model, which the server
+    can ignore. ``tools``: the caller's tools, which the server never calls."""
 
     input: Annotated[list[MessageInput], Meta(min_length=1, max_length=20)]
     previous_response_id: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
@@ -194,7 +194,8 @@ class ResponseStart(Struct, rename="camel", tag_field="type", tag="response_star
 
 
 class ResponseDocument(Struct, rename="camel", tag_field="type", tag="response_document"):
-    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier blocks."""
+    """Part of a response. ``operation``: whether to append the blocks to the earlier blocks, or replace the earlier
+    blocks."""
 
     message_id: str
     step_index: int

@@ -1,4 +1,4 @@
-"""Site channels: where the assistant answers outside Octavo."""
+"""Operations on site channels, in which a site's assistant answers questions outside Octavo."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def list_channels(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wir
 
 @operation("createSiteChannel", "POST", _ALL, needs=Can.ADMIN, status=201, errors=(400, 409))
 def create_channel(call: Call, site: SiteAccess, body: wire.CreateSiteChannel) -> wire.SiteChannel:
-    """Create a channel: a service, such as Slack, where the site's assistant answers. The channel is `pending` until an
-    integration for the service is installed on the site. Requires the `create` role or higher in every space of the
-    site, because answers can come from all of them."""
+    """Create a channel: a service, such as Slack, in which the site's assistant answers questions. The channel is
+    `pending` until an integration for the service is installed on the site. Requires the `create` role or higher in
+    every space of the site, because answers can come from all of them."""
     type = wire.type_of(body.type)
     patterns = wire.read_patterns(type, body.setup_settings)
     with call.db.write() as tx:

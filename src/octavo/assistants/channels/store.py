@@ -1,7 +1,7 @@
-"""Read and write site channels in the database.
+"""Database access for site channels.
 
-A channel defines where a site's assistant answers. Its questions arrive through an integration, which calls
-the site's API like any other script."""
+A channel defines where a site's assistant answers questions outside Octavo. Its questions arrive through an
+integration, which calls the site's API like any other script."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MAX_CHANNELS = 20
 
 
 class ChannelRow(Struct, frozen=True):
-    """Channel in which a site's assistant answers. ``patterns``: the channels, teams, or repositories where
-    it answers; empty for all. ``answers``: the number of answers given in the channel. ``active``: whether an
-    integration with the channel's name is active on the site."""
+    """Channel in which a site's assistant answers questions. ``patterns``: patterns for the Slack channels, teams,
+    or repositories in which it answers; empty for all. ``answers``: the number of answers given in the channel.
+    ``active``: whether an integration with the channel's name is active on the site."""
 
     id: str
     site_id: str
@@ -84,7 +84,7 @@ def get_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow:
 def create_channel(
     tx: Transaction, site: SiteAccess, type: ChannelType, patterns: list[str], role: ChannelRole
 ) -> ChannelRow:
-    """Create a channel. Raises Conflict if the site has too many."""
+    """Create a channel. Raises Conflict if the site already has the maximum number of channels."""
     # The lock ensures that simultaneous requests count each other's channels.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
     if (
@@ -133,7 +133,7 @@ def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
 
 
 def find_channel_of_installation(tx: Transaction, site_id: str, installation_id: str) -> ChannelRow | None:
-    """Return the site channel that an integration serves; the oldest one if there are several."""
+    """Return the site channel that an integration serves; the oldest one if there is more than one."""
     row = tx.one(
         f"""SELECT {_CHANNEL} FROM site_channels c WHERE c.site_id = :site AND c.type = (
              SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id

@@ -63,8 +63,9 @@ class ChannelUrls(Struct):
 
 
 class SiteChannel(Struct, rename="camel", kw_only=True):
-    """Channel outside Octavo in which a site's assistant answers. ``status``: `active` once an integration named after
-    the service is active on the site. ``message``: the remaining setup steps (an Octavo extension)."""
+    """Channel outside Octavo in which a site's assistant answers questions. ``status``: `active` once an
+    integration named after the service is active on the site. ``message``: the remaining setup steps (an Octavo
+    extension)."""
 
     id: str
     type: WireType
@@ -87,8 +88,8 @@ def name_of_type(type: str) -> WireType:
 
 
 def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
-    """Return the patterns of the channels, teams, or repositories where the assistant answers. Raises BadRequest if a
-    setting belongs to another type of channel."""
+    """Return the patterns for the channels, teams, or repositories in which the assistant answers. Raises
+    BadRequest if a setting belongs to another type of channel."""
     if setup is UNSET:
         return []
     own = _ALLOWED[type]

@@ -1,3 +1,3 @@
-"""Conversations with readers, the issues and clusters found in them, and the resulting tasks."""
+"""Conversations with readers, the issues found in them, clusters of issues, and the resulting tasks."""
 
 from . import tables as tables

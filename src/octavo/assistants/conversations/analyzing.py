@@ -1,6 +1,6 @@
-"""Find the issues of a conversation. Each has a title and a summary in the reader's words.
+"""Find the issues in a conversation. Each issue has a title and a summary in the reader's words.
 
-This works without a model: sentences are scored by features of questions and problem reports.
+This works without a model: sentences are scored by how much they resemble questions and problem reports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .types import Part
 MAX_TITLE = 140
 MAX_SUMMARY = 500
 MAX_ISSUES = 3
-"""Maximum number of issues per conversation; additional questions become part of the last issue."""
+"""Maximum number of issues in one conversation. Additional questions become part of the last issue."""
 _MAX_TEXT = 20_000
 """Maximum number of characters in a conversation to analyze. The rest is mostly logs and code."""
 _MAX_SENTENCE = 400
@@ -43,12 +43,12 @@ class Issue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return the text that is compared with other issues."""
+        """Return the text to compare with other issues."""
         return f"{self.title}\n{self.summary}"
 
 
 def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
-    """Return the issues of a conversation, in order; none if it is empty.
+    """Return the issues of a conversation, in order; empty if the conversation is empty.
 
     A later message starts a new issue if it is about a subject that wasn't mentioned before."""
     asked = [part.body for part in parts if part.role == "user"] or [part.body for part in parts]
@@ -87,7 +87,7 @@ def _issue(heading: str, statements: Sequence[str]) -> Issue:
 
 
 def _score_sentence(sentence: str) -> float:
-    """Return the likelihood that a sentence states the problem."""
+    """Return a score for how likely a sentence is to state the problem."""
     words = len(stems(sentence))
     if words == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""Find the pages that answer a cluster by searching with the caller's access."""
+"""Find the pages that answer a cluster's questions, by searching with the caller's access."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """Page that may answer a cluster. ``path``: the path in its space. ``covers``: the share of the query words
-    that it contains, 0 to 1."""
+    """Page that may answer a cluster's questions. ``path``: the page's path in its space. ``covers``: the share of
+    the search words that the page contains, from 0 to 1."""
 
     space_id: str
     page_id: str
@@ -35,7 +35,8 @@ class Answering(Struct, frozen=True):
 
 
 def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list[Answering]:
-    """Return the pages, best first. Only pages of spaces that the caller can see are included."""
+    """Return the pages that may answer a cluster's questions, best first. Only pages in spaces that the caller can
+    see are included."""
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []

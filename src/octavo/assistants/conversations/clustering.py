@@ -1,9 +1,9 @@
 """Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new cluster.
 
-Clustering is incremental: an issue is processed once, a cluster keeps its ID, and its stored data is the
-frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a
-model provides embeddings, they are also used to compare issues and clusters. This module does no I/O;
-callers read and write the rows."""
+Clustering is incremental: each issue is processed once, and each cluster keeps its ID. For each cluster, the
+frequency of each word in its issues is stored. Words are weighted by their rarity among all issues (TF-IDF). If a
+model provides embeddings, they are also used to compare issues and clusters. This module does no I/O; callers read
+and write the rows."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from .embeddings import ClusterMeanings, IssueMeaning, Scale
 SIMILAR = 0.28
 """Minimum cosine similarity for an issue to belong to a cluster."""
 _WORDS = 1 << 16
-"""Number of buckets that words are hashed into. Words in the same bucket count as the same word."""
+"""Number of buckets into which words are hashed. Words in the same bucket are treated as the same word."""
 _KEPT = 80
 """Maximum number of words stored per cluster. The most frequent words are kept."""
 _CANDIDATES = 60
-"""Maximum number of clusters to compare an issue with. These clusters share its rarest words."""
+"""Maximum number of clusters to compare with an issue: those that share its rarest words."""
 _WORD = 3
 """Weight of a single word relative to a pair of adjacent words."""
 
 _NEAREST = 20
-"""Number of clusters to preselect by words, and also by meaning. Only these clusters are compared by both."""
+"""Number of clusters to preselect by words, and number of clusters to preselect by meaning. Only these clusters are
+compared by both words and meaning."""
 _ENOUGH = 1.5
-"""Upper limit of the word similarity when it is combined with the similarity of meaning. 1 means the same
-subject."""
+"""Upper limit for the similarity of words when it is combined with the similarity of meaning. A similarity of 1
+means the same subject."""
 
 Vector = dict[int, float]
 
@@ -56,8 +57,8 @@ def count_words(title: str, text: str) -> Counter[int]:
 
 
 class Clustering:
-    """Clusters of an organization in memory. ``scale``: the scale for interpreting the embeddings of issues,
-    if any."""
+    """Clusters of an organization in memory. ``scale``: the scale for interpreting the embeddings of issues, if
+    there is a model."""
 
     def __init__(self, issues: int, words: Mapping[int, int], scale: Scale | None = None) -> None:
         self.issues = issues
@@ -74,14 +75,14 @@ class Clustering:
             self._with[word].add(cluster_id)
 
     def learn(self, issue: Mapping[int, int]) -> None:
-        """Add an issue's words to the word counts of all issues. Call this for an entire batch before any of its issues
-        join a cluster, so that the batch counts for the rarity of words."""
+        """Add an issue's words to the word counts of all issues. Call this for all issues of a batch before any of
+        them joins a cluster, so that the batch is included when the rarity of words is computed."""
         self.issues += 1
         self.words.update(issue.keys())
         self._weighted.clear()
 
     def find(self, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> str | None:
-        """Return the cluster most similar to an issue; None if none is similar enough."""
+        """Return the cluster that is most similar to an issue; None if no cluster is similar enough."""
         wanted = self._weight_words(issue)
         candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
         if meaning is None:
@@ -104,8 +105,8 @@ class Clustering:
         return candidates
 
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
-        """Return the similarity between an issue and a cluster; 1 or more means the same subject. It is the higher of
-        two values: the similarity of their meanings, and the average of that and the similarity of their words."""
+        """Return the similarity between an issue and a cluster; 1 or more means the same subject. It is the higher
+        of two values: the similarity of meaning, and the average of that and the similarity of words."""
         words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:
@@ -134,7 +135,7 @@ class Clustering:
         self._weighted.pop(cluster_id, None)
 
     def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
-        """Return the cosine similarity of an issue and a cluster."""
+        """Return the cosine similarity between an issue and a cluster."""
         return _product(self._weight_words(issue), self._weights_of(cluster_id))
 
     def _weights_of(self, cluster_id: str) -> Vector:
@@ -159,7 +160,7 @@ def _product(one: Vector, other: Vector) -> float:
 
 
 def encode_words(vector: Counter[int]) -> str:
-    """Return a vector in its stored form, without the rarest words of the cluster."""
+    """Return a cluster's word vector in its stored form, without the rarest words."""
     return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
 
 

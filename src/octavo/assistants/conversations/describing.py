@@ -1,4 +1,4 @@
-"""Cluster labels, derived from the titles and words of the clusters' issues."""
+"""Labels of clusters, derived from the titles and words of their issues."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class ClusterDescription(Struct, frozen=True):
 
 
 def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -> ClusterDescription:
-    """Describe a cluster from some of its issues: the title closest to all of them, the phrases most of them share, and
-    other titles."""
+    """Describe a cluster from some of its issues: the title closest to all of them, the phrases that most of them
+    share, and other titles."""
     ranked = sorted(
         issues,
         key=lambda issue: (
@@ -62,7 +62,7 @@ def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -
 
 
 def key_phrases(texts: Sequence[str]) -> list[str]:
-    """Return the words, and pairs of adjacent words, that most of these strings share, in their most common
+    """Return the words and pairs of adjacent words that most of these strings share, each in its most common
     spelling."""
     counts: Counter[tuple[str, ...]] = Counter()
     written: dict[tuple[str, ...], Counter[str]] = {}

@@ -1,9 +1,9 @@
-"""Embeddings of issues, if an embedding model is configured. They match questions that have the same
-meaning but share no words.
+"""Embeddings of issues, if an embedding model is configured. They match questions that have the same meaning but
+share no words.
 
-The similarity of unrelated text varies widely between models. Therefore, each model is calibrated once with pairs of
-questions known to have the same meaning: vectors count as similar if their similarity is closer to the similarity of
-these pairs than to the similarity of unrelated questions."""
+The similarity of the vectors of unrelated text varies widely between models. Therefore, each model is calibrated
+once with pairs of questions that are known to have the same meaning: two vectors count as similar if their
+similarity is closer to that of these pairs than to that of unrelated questions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ log = logging.getLogger("octavo.conversations")
 ALIKE = 0.5
 """Similarity above which two passages are about the same subject, on a scale from 0 (unrelated) to 1 (identical)."""
 MAX_BYTES = 64 * 1024 * 1024
-"""Maximum memory for cluster vectors, in bytes; clusters beyond the limit are compared by their words
-alone."""
+"""Maximum memory in bytes for the vectors of clusters. Clusters beyond this limit are compared only by their words."""
 _LEAST = 0.1
-"""Minimum difference between the similarity of equivalent questions and the similarity of unrelated questions. Below
-it, a model's vectors are useless."""
+"""Minimum difference between the similarity of equivalent questions and the similarity of unrelated questions. If
+it is smaller, a model's vectors are useless."""
 _PAIRS = (
     ("How do I reset my password?", "I forgot my password and cannot log in any more"),
     ("Where can I download my invoices?", "We need the invoices of last year for our accountant"),
@@ -43,22 +42,23 @@ _PAIRS = (
 
 
 class IssueMeaning(Struct, frozen=True):
-    """Meaning of an issue. ``signs``: one bit for each number in its vector, set if the number is
-    positive."""
+    """Meaning of an issue, represented by its vector. ``signs``: one bit for each number in the vector, which is
+    set if the number is positive."""
 
     vector: Vector
     signs: int
 
 
 class Scale(Struct, frozen=True):
-    """Cosine similarities of a model's vectors for unrelated questions, and for two wordings of the same
-    question."""
+    """Scale of a model's cosine similarities: the similarity of the vectors of unrelated questions, and of two
+    wordings of the same question."""
 
     unrelated: float
     same: float
 
     def read(self, cosine: float) -> float:
-        """Convert the cosine similarity of two passages to this scale; 1 or more means the same subject."""
+        """Convert the cosine similarity of two passages to a similarity on this scale. 1 or more means the same
+        subject."""
         return (cosine - self.unrelated) / (self.same - self.unrelated) / ALIKE
 
 
@@ -86,8 +86,8 @@ class ClusterMeanings:
             self._bytes += total.itemsize * len(total)
 
     def add(self, cluster_id: str, meaning: IssueMeaning) -> None:
-        """Add an issue to a cluster. If the cluster has no vector, or if its vector has a different length, the issue's
-        vector becomes its vector."""
+        """Add an issue to a cluster. If the cluster doesn't have a vector, or its vector has a different length,
+        the issue's vector becomes the cluster's vector."""
         known = self._sums.get(cluster_id)
         if known is None or len(known) != len(meaning.vector):
             self.put(cluster_id, meaning.vector)
@@ -104,14 +104,14 @@ class ClusterMeanings:
         return self._sums.get(cluster_id)
 
     def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
-        """Return the clusters that are probably most similar, based on the signs of the numbers in their
-        vectors. This takes time proportional to the number of clusters."""
+        """Return the clusters that are probably most similar, according to the signs of the numbers in their
+        vectors. The time that this takes is proportional to the number of clusters."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 
     def compare(self, meaning: IssueMeaning, cluster_id: str) -> float | None:
-        """Return the similarity between an issue and a cluster, or None if they can't be compared; 1 or more
-        means the same subject."""
+        """Return the similarity between an issue and a cluster; None if they can't be compared. 1 or more means the
+        same subject."""
         total = self._sums.get(cluster_id)
         if self.scale is None or total is None or len(total) != len(meaning.vector):
             return None
@@ -119,8 +119,8 @@ class ClusterMeanings:
 
 
 def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[IssueMeaning] | None:
-    """Return the meanings of these passages; None without a model, or if the model fails (the model call log has the
-    reason). Don't call it inside a transaction."""
+    """Return the meanings of these passages; None if there is no model, or if the model fails (the log of model
+    calls has the reason). Don't call this inside a transaction."""
     if embedder is None:
         return None
     try:
@@ -132,7 +132,7 @@ def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Issue
 
 
 def read_scale(embedder: Embedder | None) -> Scale | None:
-    """Return the scale for interpreting the vectors of a model; None if there is no model, if it fails, or if its
+    """Return the scale for interpreting a model's vectors; None if there is no model, if the model fails, or if its
     vectors aren't closer for similar passages."""
     meanings = read_meanings(embedder, [text for pair in _PAIRS for text in pair])
     if meanings is None:

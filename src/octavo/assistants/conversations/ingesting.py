@@ -28,8 +28,8 @@ JOB = "analyzeConversations"
 
 
 def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
-    """Return the source of submitted conversations. Raises BadRequest if an integration specifies another
-    source."""
+    """Return the source of submitted conversations. Raises BadRequest if an integration specifies a source other
+    than itself."""
     if isinstance(actor, Person):
         return DEFAULT_SOURCE if wanted is UNSET else wanted
     name = get_integration_by_id(tx, actor.integration_id).name
@@ -46,7 +46,7 @@ def ingest(
     source: str,
     conversations: Sequence[ConversationInput],
 ) -> int:
-    """Store conversations that are new or changed, identified by ID and source. If two conversations have the same ID,
+    """Store conversations that are new or changed, identified by ID and source. If the list contains an ID twice,
     the later conversation is used. Returns the number of stored conversations."""
     hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
@@ -107,7 +107,7 @@ def _moment(created_at: datetime) -> int:
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:
-    """Mask secrets in a URL, including credentials, but keep numbers, so that the URL still points to the
+    """Mask secrets in a URL, including credentials, but keep numbers, so that the URL still leads to the
     conversation."""
     if hide is _keep_unmasked:
         return url

@@ -1,4 +1,4 @@
-"""The job that analyzes conversations in batches, writing each batch in one short transaction."""
+"""Job that analyzes conversations in batches. Each batch is written in one short transaction."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from .types import Part
 
 BATCH = 500
 MAX_CLUSTERS = 20_000
-"""Maximum number of clusters to compare issues with. The most recently changed clusters are used."""
+"""Maximum number of clusters to compare with issues. The most recently changed clusters are used."""
 _EXAMPLES = 30
-"""Number of issues used to describe a cluster."""
+"""Maximum number of issues from which a cluster is described."""
 
 
 class BatchOutdated(Exception):
-    """Raised if a conversation or the clusters changed while a batch was analyzed. The batch must be repeated."""
+    """Raised if a conversation or the clusters changed while a batch was being analyzed. The batch must be
+    repeated."""
 
 
 class _Batch(Struct):
@@ -105,8 +106,8 @@ def _analyze(
     issues: Sequence[Sequence[Issue]],
     meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
-    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each conversation;
-    ``meanings``: the meaning of each issue. This function is read-only."""
+    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each conversation.
+    ``meanings``: the meaning of each issue. This function doesn't write to the database."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):
@@ -143,7 +144,7 @@ def _describe_clusters(
     conversations: Sequence[ConversationRow],
     found: Sequence[tuple[NewIssue, Issue]],
 ) -> list[NewCluster]:
-    """Return the clusters that the issues of a batch joined, ready to be stored."""
+    """Return the clusters that the issues of a batch have joined, ready to be stored."""
     joined: dict[str, list[Issue]] = {}
     for new, issue in found:
         joined.setdefault(new.cluster_id, []).append(issue)
@@ -171,7 +172,7 @@ def _write(
     batch: _Batch,
     embedder: Embedder | None,
 ) -> None:
-    """Write the results of a batch. Raises BatchOutdated if their dependencies have changed."""
+    """Write the results of a batch. Raises BatchOutdated if the conversations or clusters have changed."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
         raise BatchOutdated
     if not store.set_processed(tx, batch.conversations):

@@ -1,4 +1,4 @@
-"""Operations on conversations, their issues, and clusters."""
+"""Operations on conversations, their issues, and clusters of issues."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def ingest_conversations(
     query: wire.IngestQuery,
     body: ConversationInput | list[ConversationInput],
 ) -> None:
-    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is replaced.
-    Resending an unchanged conversation has no effect. Personal data is masked before it is stored."""
+    """Ingest one conversation, or up to 1000, for analysis. A stored conversation with the same ID and source is
+    replaced. Submitting an unchanged conversation again has no effect. Personal data is masked before anything is
+    stored."""
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: must contain at most {wire.MAX_BATCH} conversations")
@@ -117,7 +118,7 @@ def _present(call: Call, tx: Transaction, rows: list[ClusterRow]) -> list[wire.C
     agents="docs:gaps",
 )
 def list_clusters(call: Call, org: OrgAccess, query: wire.ClustersQuery) -> Listing[wire.Cluster]:
-    """List clusters: issues that several people raised."""
+    """List clusters, which are groups of issues that several people raised."""
     if query.status is not None:
         return Listing([], 0)
     with call.db.read() as tx:
@@ -150,8 +151,8 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:
-    """List the pages that match a cluster in search, best first. The response also specifies whether one of these pages
-    seems to answer the cluster's questions."""
+    """List the pages that match a cluster in search, best first. The response also indicates whether one of these
+    pages seems to answer the cluster's questions."""
     with call.db.read() as tx:
         found = answering.find_answering(tx, org, _get_cluster(tx, org, cluster_id))
     return wire.AnsweringPages(

@@ -1,4 +1,4 @@
-"""Read and write conversations, issues, clusters, and tasks in the database."""
+"""Database access for conversations, issues, clusters, and tasks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from octavo.organization.access.visibility import select_visible_spaces
 
 
 class ConversationRow(Struct, frozen=True):
-    """Uploaded conversation with a customer. ``parts`` and ``attributes`` are JSON; times are in
-    milliseconds."""
+    """Submitted conversation with a customer. ``parts`` and ``attributes`` are JSON; times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -37,7 +36,7 @@ class ConversationRow(Struct, frozen=True):
 
 
 class IssueRow(Struct, frozen=True):
-    """Issue found in a conversation. ``is_clustered``: whether its cluster has other issues."""
+    """Issue found in a conversation. ``is_clustered``: whether its cluster contains other issues, too."""
 
     id: str
     organization_id: str
@@ -71,7 +70,7 @@ class ClusterRow(Struct, frozen=True):
 
 
 class TaskRow(Struct, frozen=True):
-    """Task to improve the content for a cluster. ``instructions`` is JSON."""
+    """Task to improve the content that a cluster is about. ``instructions`` is JSON."""
 
     id: str
     organization_id: str
@@ -115,7 +114,7 @@ def put_conversation(
 ) -> bool:
     """Insert or replace a conversation. Returns False if nothing changed.
 
-    ``created_at``: the time of the conversation; None for the time when it was first submitted."""
+    ``created_at``: the time of the conversation; if None, the time at which it was first submitted."""
     moment = now()
     return bool(
         tx.run(
@@ -186,7 +185,7 @@ def list_waiting(tx: Transaction, organization_id: str, limit: int) -> list[Conv
 
 
 def set_processed(tx: Transaction, conversations: Sequence[ConversationRow]) -> bool:
-    """Mark conversations as analyzed. Returns False if any was changed or deleted in the meantime."""
+    """Mark conversations as analyzed. Returns False if any of them was changed or deleted in the meantime."""
     found: dict[str, int] = dict(
         tx.all(
             "SELECT id, version FROM conversations WHERE id IN :ids", ids=[row.id for row in conversations]
@@ -229,7 +228,7 @@ def list_issue_ids(tx: Transaction, conversation_ids: Sequence[str]) -> dict[str
 def replace_issues(
     tx: Transaction, conversations: Sequence[ConversationRow], issues: Sequence[NewIssue]
 ) -> set[str]:
-    """Replace the issues of conversations. Returns the clusters that issues have left."""
+    """Replace the issues of conversations. Returns the clusters from which issues were removed."""
     where = "conversation_id IN :ids"
     given = {"ids": [row.id for row in conversations]}
     left = {
@@ -330,7 +329,7 @@ def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tup
 
 
 class UnnamedIssue(Struct, frozen=True):
-    """Issue that no model has named yet. ``parts``: the parts of its conversation, as JSON."""
+    """Issue that hasn't been named by a model yet. ``parts``: the parts of its conversation, as JSON."""
 
     id: str
     title: str
@@ -339,7 +338,7 @@ class UnnamedIssue(Struct, frozen=True):
 
 
 def list_unnamed_issues(tx: Transaction, organization_id: str, limit: int) -> list[UnnamedIssue]:
-    """Return issues that no model has been asked to name."""
+    """Return issues that no model has been asked to name yet."""
     rows = tx.all(
         """SELECT i.id, i.title, i.summary, c.parts FROM conversation_issues i
            JOIN conversations c ON c.id = i.conversation_id
@@ -376,7 +375,7 @@ _ORDERS = {
 
 
 def find_cluster(tx: Transaction, organization_id: str, cluster_id: str) -> ClusterRow | None:
-    """Return a visible cluster."""
+    """Return a cluster if it is visible; otherwise, return None."""
     row = tx.one(
         f"SELECT {_CLUSTER} FROM issue_clusters k WHERE k.id = :id AND k.organization_id = :org AND k.issues > 1",
         id=cluster_id,
@@ -406,7 +405,7 @@ def list_clusters(
 
 
 def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict[str, list[int]]:
-    """Return the number of issues of each cluster in each of the last weeks, oldest first."""
+    """Return, for each cluster, the number of its issues in each of the last weeks, oldest first."""
     this = now() // WEEK
     found = {cluster_id: [0] * weeks for cluster_id in cluster_ids}
     for cluster_id, week, count in tx.all(
@@ -422,7 +421,7 @@ def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict
 
 
 def count_sources(tx: Transaction, cluster_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return the number of issues of each cluster by the source of their conversations."""
+    """Return, for each cluster, the number of its issues by the source of their conversations."""
     found: dict[str, dict[str, int]] = {cluster_id: {} for cluster_id in cluster_ids}
     for cluster_id, source, count in tx.all(
         """SELECT cluster_id, source, count(*) FROM conversation_issues WHERE cluster_id IN :ids
@@ -465,7 +464,8 @@ def put_meanings(tx: Transaction, model: str, vectors: Mapping[str, bytes]) -> N
 
 
 def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, dict[int, int]]:
-    """Return the version, the number of issues, and the number of issues that contain each word."""
+    """Return the version of the vocabulary, the total number of issues, and the number of issues that contain each
+    word."""
     row = tx.one(
         "SELECT version, issues, words FROM issue_vocabularies WHERE organization_id = :org",
         org=organization_id,
@@ -527,8 +527,8 @@ def put_clusters(tx: Transaction, organization_id: str, clusters: Iterable[NewCl
 
 
 def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> list[tuple[str, int]]:
-    """Return visible clusters that have twice as many issues as when a model was asked for their label, each with
-    its number of issues."""
+    """Return visible clusters that have at least twice as many issues as when a model was last asked for their
+    label, each with its number of issues."""
     return [
         (row[0], row[1])
         for row in tx.all(
@@ -542,8 +542,8 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
 
 
 def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str, str] | None) -> None:
-    """Set the label and summary that a model returned for a cluster with this number of issues. ``named`` is
-    None if the model returned none."""
+    """Set the label and summary that a model returned for a cluster with this number of issues. ``named``: the
+    label and summary; None if the model didn't return any."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
     if named is not None:
         tx.run(
@@ -555,8 +555,8 @@ def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str
 
 
 def count_clusters(tx: Transaction, cluster_ids: Iterable[str]) -> None:
-    """Update the numbers of issues and conversations of clusters, and delete empty clusters that no one has worked
-    on."""
+    """Update the numbers of issues and conversations in clusters, and delete empty clusters on which no one has
+    worked."""
     given = [{"id": cluster_id} for cluster_id in sorted(cluster_ids)]
     for count in TABLES["conversation_issues"].counts:
         tx.run_many(f"UPDATE issue_clusters SET {count.column} = ({count.query}) WHERE id = :id", given)
@@ -685,7 +685,7 @@ def list_tasks(
 
 
 class ConversationTotals(Struct, frozen=True):
-    """Totals of an organization's conversations. ``tasks``: the number of tasks by status."""
+    """Total numbers for an organization's conversations. ``tasks``: the number of tasks by status."""
 
     conversations: int
     issues: int

@@ -1,4 +1,4 @@
-"""Operations on agent tasks and their setup."""
+"""Operations on agent tasks, and the setup of agents."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
     "updateAgentTask", "PATCH", _TASK, needs=Can.VIEW, errors=(400, 403, 404, 409), yields=("changes:write",)
 )
 def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.UpdateTask) -> wire.AgentTask:
-    """Start a task (which creates a change request for it), reopen it, or dismiss it. Merging the change
+    """Start a task, which creates a change request for it, or reopen or dismiss the task. Merging the change
     request completes the task."""
     with call.db.write() as tx:
         return wire.present_task(call, tasks.set_status(tx, org, agent_task_id, body.status))

@@ -1,6 +1,7 @@
-"""Tasks for writers and agents, optionally created for a cluster, and the change requests created for them.
+"""Tasks for writers and agents, which can be created for a cluster, and the change requests for these tasks.
 
-Starting a task creates a change request linked to the cluster; merging it completes the task."""
+Starting a task creates a change request that is linked to the task's cluster. Merging the change request completes
+the task."""
 
 from __future__ import annotations
 
@@ -79,8 +80,8 @@ def _read_instructions(given: Mapping[str, object]) -> str:
 
 
 def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> TaskRow:
-    """Start a task (which creates its change request), reopen it, or dismiss it. Raises NotFound if the
-    task doesn't exist, Forbidden if the caller doesn't have permission, and Conflict if it is completed."""
+    """Start a task (which creates its change request), reopen it, or dismiss it. Raises NotFound if the task
+    doesn't exist, Forbidden if the caller doesn't have permission, and Conflict if the task is already completed."""
     task = get_task(tx, org, task_id)
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":

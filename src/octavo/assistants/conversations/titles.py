@@ -1,6 +1,5 @@
-"""Name issues with the language model, if one is configured, and rename clusters each time they double in
-size. The analysis has already generated names for all of them, which are kept if the model is over budget or
-fails."""
+"""Name issues with the language model, if one is configured, and rename a cluster each time it doubles in size. The
+analysis has already named all issues and clusters. These names are kept if the model is over budget or fails."""
 
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ from .types import Part
 
 JOB = "nameConversations"
 _AT_ONCE = 10
-"""Number of issues or clusters in one model call."""
+"""Maximum number of issues or clusters in one call to the model."""
 _TEXT = 2000
-"""Maximum number of characters that the model reads from a conversation."""
+"""Maximum number of characters of a conversation to send to the model."""
 _EXAMPLES = 12
-"""Maximum number of issues per cluster that the model reads."""
+"""Maximum number of issues of a cluster to send to the model."""
 _TASK = (
     "You get a JSON object of {what}. Answer with a JSON object that has the same keys, each with "
     "an object of two plain"
@@ -43,8 +42,7 @@ class IssueName(Struct, frozen=True):
 
 
 def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> None:
-    """Schedule the naming of all issues and clusters that the model hasn't named yet, if a model is
-    configured."""
+    """If a model is configured, schedule the naming of all issues and clusters that it hasn't named yet."""
     if find_model(context, tx, organization_id, None) is not None:
         key = f"{JOB}:{organization_id}"
         enqueue(tx, JOB, organization=organization_id, key=key, organization_id=organization_id)
@@ -52,8 +50,8 @@ def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> 
 
 @job(JOB, bound=None, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
-    """Name issues, then clusters, until all are named or the model fails. The next analysis continues where this
-    analysis stopped."""
+    """Name issues and then clusters, until all are named or the model fails. The next run continues where this run
+    stopped."""
     with context.db.read() as tx:
         model = find_model(context, tx, organization_id, None)
     if model is None:

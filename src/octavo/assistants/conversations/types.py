@@ -11,7 +11,7 @@ from octavo.core.url_parts import read_address
 
 TaskStatus = Literal["backlog", "started", "completed", "canceled"]
 DEFAULT_SOURCE = "integration:octavo:api"
-"""Source of conversations that are submitted without one."""
+"""Source of conversations that are submitted without a source."""
 
 
 class Part(Struct):
@@ -45,7 +45,8 @@ class Metadata(Struct, rename="camel"):
 
 
 class ConversationInput(Struct):
-    """Conversation to submit. ``id``: the ID at its source; a conversation with the same ID is replaced."""
+    """Conversation to submit. ``id``: the conversation's ID in its source. A conversation with the same ID is
+    replaced."""
 
     id: Annotated[str, Meta(min_length=1, max_length=255)]
     parts: Annotated[list[Part], Meta(max_length=1000)]

@@ -28,8 +28,8 @@ Source = Annotated[str, Meta(pattern=SOURCE)]
 
 
 class IngestQuery(Struct):
-    """Query parameters of an ingestion. ``source``: the source of the conversations. For integrations, it is
-    their installation."""
+    """Query parameters for submitting conversations. ``source``: the source of the conversations. For integrations,
+    this is their installation."""
 
     source: Source | UnsetType = UNSET
 
@@ -47,8 +47,8 @@ ClusterOrder = Literal["updatedAt", "issues", "conversations", "tasksTotal", "ta
 
 
 class ClustersQuery(PageQuery, kw_only=True):
-    """Query parameters for listing clusters. ``status``: the status to filter by; `pending` and `running`
-    match nothing, because clusters appear only after the analysis."""
+    """Query parameters for listing clusters. ``status``: the status to filter by. `pending` and `running` never
+    match, because clusters appear only after the analysis."""
 
     order: Order = "desc"
     order_by: ClusterOrder = "updatedAt"
@@ -146,8 +146,8 @@ class AnsweringPage(Struct):
 
 
 class AnsweringPages(Struct):
-    """Pages for a cluster. ``answered``: whether any page contains at least half of the words in the
-    cluster's issues."""
+    """Pages that may answer a cluster's questions. ``answered``: whether any page contains at least half of the
+    words in the cluster's issues."""
 
     items: list[AnsweringPage]
     answered: bool
@@ -163,7 +163,7 @@ class TasksQuery(PageQuery, kw_only=True):
 
 
 class CreateTask(Struct):
-    """Task to create in a space. ``title``: the title; by default, the title of its cluster."""
+    """Task to create in a space. ``title``: the title; by default, the title of the task's cluster."""
 
     space: str
     cluster: str | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Findings: problems with the pages of a site, found by scans."""
+"""Findings: problems with a site's pages that scans have found."""
 
 from . import change_origins as change_origins
 from . import jobs as jobs

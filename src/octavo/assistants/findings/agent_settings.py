@@ -1,4 +1,4 @@
-"""Actions that a site's agent may take without approval, and the change requests that it creates."""
+"""Actions that a site's agent can take without approval, and the change requests that it creates."""
 
 from __future__ import annotations
 
@@ -88,8 +88,9 @@ def write_settings(tx: Transaction, site: SiteAccess, settings: AgentSettings) -
 
 
 def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
-    """Create the change requests that a site's settings allow, with the permissions of the person who set them. Each
-    finding gets at most one change request, so that archiving a change request doesn't create another."""
+    """Create the change requests that a site's settings allow, with the permissions of the person who saved the
+    settings. There is at most one change request for each finding, so archiving it doesn't make the agent create
+    another."""
     with context.db.read() as tx:
         settings = read_settings(tx, site_id)
         if settings.change_requests == "never" or settings.updated_by is None:
@@ -120,8 +121,8 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
 
 
 class UndoneFix(Struct, rename="camel"):
-    """Undone change request. ``revert``: the new change request that reverts it, if it was merged. ``reason``: the
-    reason it wasn't undone, if any."""
+    """Result of undoing a change request. ``revert``: the new change request that reverts it, if it had been
+    merged. ``reason``: the reason it couldn't be undone, if any."""
 
     space: str
     change_request: str

@@ -16,8 +16,8 @@ _SETTINGS = "/orgs/{organizationId}/sites/{siteId}/agent-settings"
 
 @operation("getSiteAgentSettingsById", "GET", _SETTINGS, needs=Can.EDIT)
 def get_settings(call: Call, site: SiteAccess) -> wire.SiteAgentSettings:
-    """Get the settings of a site's agent, which determine the actions that it may take without approval. By default, it
-    doesn't create change requests."""
+    """Get the settings of a site's agent, which determine what it can do without approval. By default, it doesn't
+    create change requests."""
     with call.db.read() as tx:
         return wire.present_settings(call, site, read_settings(tx, site.site_id))
 
@@ -36,6 +36,6 @@ def update_settings(
 
 @operation("undoSiteAgentFixes", "POST", f"{_SETTINGS}/undo", needs=Can.ADMIN)
 def undo(call: Call, site: SiteAccess) -> wire.UndoneFixes:
-    """Undo the change requests that the site's agent created in the last 24 hours. Unmerged change requests are
-    archived, and merged change requests are reverted by new change requests, as far as your permissions allow."""
+    """Undo the change requests that the site's agent created in the last 24 hours. As far as your permissions
+    allow, unmerged change requests are archived, and merged change requests are reverted by new change requests."""
     return wire.UndoneFixes(undo_fixes(call.db, site, call.perform))

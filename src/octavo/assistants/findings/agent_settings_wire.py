@@ -20,14 +20,15 @@ from .agent_settings import AgentSettings, FixableKind, TopicScans, UndoneFix
 
 
 class AgentScans(Struct):
-    """Scans of a site."""
+    """Settings for scans of a site."""
 
     topics: TopicScans
 
 
 class AgentFindings(Struct, rename="camel"):
-    """Fixes for findings. ``changeRequests``: whether the agent creates change requests automatically. ``kinds``: the
-    kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change requests in 24 hours."""
+    """Settings for fixing findings. ``changeRequests``: whether the agent creates change requests automatically.
+    ``kinds``: the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change
+    requests in 24 hours."""
 
     change_requests: Literal["always", "auto-fixable", "never"]
     kinds: Annotated[list[FixableKind], Meta(max_length=10)] = []
@@ -67,7 +68,7 @@ class UndoneFixes(Struct):
 
 
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
-    """Return the settings. Raises BadRequest if a setting requires an agent that writes text."""
+    """Return the settings in a request body. Raises BadRequest if a setting requires an agent that writes text."""
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(

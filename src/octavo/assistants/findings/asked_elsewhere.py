@@ -1,4 +1,4 @@
-"""Find the source records that ask for the same thing as a site's findings, such as support tickets about a question
+"""Find source records that ask for the same thing as a site's findings, such as support tickets about a question
 that no page answers."""
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _BATCH = 500
 
 
 def match_records(tx: Transaction, site_id: str, found: Iterable[Found]) -> dict[str, list[str]]:
-    """Return the records that are evidence for findings about the site as a whole, by the key of the finding. These
-    findings are all about a visitor's words. Only titles are compared, because the text of a record is mostly
-    background."""
+    """Return the records that are evidence for findings about the site as a whole, by the key of the finding. All
+    of these findings are about questions or searches by visitors. Only titles are compared, because the text of a
+    record is mostly background."""
     asked = {
         each.key: words
         for each in found

@@ -1,4 +1,5 @@
-"""Show and filter change requests by the finding, topic, or style guide check that they were created for."""
+"""Show the finding, topic, or style guide check for which a change request was created, and filter change requests
+by it."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from .styleguide_store import list_runs_of_changes
 
 
 def find_origins(to: Recipient, tx: Transaction, change_ids: Sequence[str]) -> dict[str, ChangeOrigin]:
-    """Return the origins of change requests, by ID. Sites that the recipient can't see are left out."""
+    """Return the origins of change requests, by change request ID. Sites that the recipient can't see are omitted."""
     topics = list_topics_of_changes(tx, change_ids)
     runs = list_runs_of_changes(tx, change_ids)
     named = {topic.site_id for topic in topics.values()} | {run.site_id for run in runs.values()}

@@ -1,38 +1,102 @@
-"""Resolve, dismiss, and reopen findings, and ignore them on single pages."""
+"""Resolve, dismiss, reopen, and assign findings, and ignore them on single pages."""
 
 from __future__ import annotations
 
-from octavo.errors import Conflict, NotFound
+from msgspec import UNSET, UnsetType
+
+from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
+from octavo.kit.work.outbox import emit
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.authorization import SiteAccess, role_of_person
+from octavo.organization.access.members import require_members
+from octavo.organization.access.teams import require_teams
 
 from . import store
 from .kinds import FindingStatus
 from .store import FindingRow
+from .types import Assignee, TeamAssignee, UserAssignee
 
 
-def set_finding_status(tx: Transaction, site: SiteAccess, row: FindingRow, status: FindingStatus) -> None:
+def update_finding(
+    tx: Transaction,
+    site: SiteAccess,
+    row: FindingRow,
+    status: FindingStatus | UnsetType,
+    reason: str | UnsetType,
+    assignee: Assignee | None | UnsetType,
+) -> None:
+    """Set the status and the assignee of a finding. ``reason``: why it is dismissed. Raises BadRequest for a reason
+    without a dismissal, and for an assignee who can't see the finding's space, and NotFound for an unknown assignee."""
+    wanted = row.status if status is UNSET else status
+    if reason is not UNSET and wanted != "canceled":
+        raise BadRequest("reason: only a dismissed finding has a reason; set `status` to `canceled`")
+    kept = row.reason if wanted == row.status else None
+    why = kept if reason is UNSET else reason
+    if (wanted, why) != (row.status, row.reason):
+        _set_status(tx, site, row, wanted, why)
+    if assignee is not UNSET:
+        _assign(tx, site, row, assignee)
+
+
+def _set_status(
+    tx: Transaction, site: SiteAccess, row: FindingRow, status: FindingStatus, reason: str | None
+) -> None:
     """Set the status of a finding. Dismissing and reopening it apply to all of its pages."""
-    if row.status == status:
-        return
-    if status != "done":
+    if status not in ("done", row.status):
         store.delete_ignored(tx, row.id)
-    store.set_status(tx, row.id, status)
+    store.set_status(tx, row.id, status, reason)
     audit(
         tx,
         site.actor,
         "siteFinding.updated",
         site.organization_id,
         ("siteFinding", row.id),
-        before={"status": row.status, "title": row.title},
-        after={"status": status, "title": row.title},
+        before={"status": row.status, "title": row.title, "reason": row.reason},
+        after={"status": status, "title": row.title, "reason": reason},
     )
 
 
+def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assignee | None) -> None:
+    user_id = assignee.user if isinstance(assignee, UserAssignee) else None
+    team_id = assignee.team if isinstance(assignee, TeamAssignee) else None
+    if (user_id, team_id) == (row.assigned_user, row.assigned_team):
+        return
+    if user_id is not None:
+        require_members(tx, site.organization_id, [user_id], "assignee.user")
+        if row.space_id and not role_of_person(tx, site.organization_id, "space", row.space_id, user_id):
+            raise BadRequest("assignee.user: this person can't see the space that contains the finding")
+    if team_id is not None:
+        require_teams(tx, site.organization_id, [team_id], "assignee.team")
+    store.set_assignee(tx, row.id, user_id, team_id)
+    audit(
+        tx,
+        site.actor,
+        "siteFinding.assigned",
+        site.organization_id,
+        ("siteFinding", row.id),
+        before={"user": row.assigned_user, "team": row.assigned_team, "title": row.title},
+        after={"user": user_id, "team": team_id, "title": row.title},
+    )
+    pages = store.list_page_ids(tx, row.id)
+    # Notifications belong to a space. Findings about the site as a whole have none.
+    if row.space_id is not None and assignee is not None:
+        emit(
+            tx,
+            "finding_assigned",
+            organization_id=site.organization_id,
+            space_id=row.space_id,
+            by=site.user_id,
+            finding=row.id,
+            problem=row.title,
+            page=min(pages, default=None),
+            **({"assigned_users": [user_id]} if user_id is not None else {"assigned_teams": [team_id]}),
+        )
+
+
 def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: str, reason: str) -> None:
-    """Ignore a finding on one of its pages. If it is ignored on all of them, it is dismissed. Raises NotFound if it
-    doesn't concern the page, and Conflict if it is dismissed already."""
+    """Ignore a finding on one of its pages. If it is then ignored on all of its pages, it is dismissed. Raises
+    NotFound if the finding doesn't concern the page, and Conflict if it is already dismissed."""
     if page_id not in store.list_page_ids(tx, row.id):
         raise NotFound(f"This finding doesn't concern a page with the ID {page_id!r}.")
     ignored = store.map_ignored(tx, [row.id])
@@ -54,8 +118,8 @@ def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: 
 
 
 def restore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: str) -> bool:
-    """Stop ignoring a finding on a page. The finding reopens if it was ignored on all of its pages. Return False if it
-    wasn't ignored on the page."""
+    """Stop ignoring a finding on a page. If the finding was ignored on all of its pages, it reopens. Return False
+    if it wasn't ignored on this page."""
     if not store.delete_ignored(tx, row.id, page_id):
         return False
     if row.status == "canceled":

@@ -28,12 +28,12 @@ from . import store
 from .store import FindingRow
 
 _SHOWN = 60
-"""Maximum number of characters in a finding's title in the subject of a change request."""
+"""Maximum number of characters of a finding's title that a change request's subject can contain."""
 _MOST_CHANGES = 100
 
 
 def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingRow]) -> list[ChangeRow]:
-    """Create a change request with fixes for these findings in each space. Raises Conflict if all of them
+    """Create a change request with fixes for these findings in each affected space. Raises Conflict if all of them
     require a decision or concern restricted pages, or if a change request already fixes one of them."""
     with context.db.read() as tx:
         for finding in findings:
@@ -48,8 +48,8 @@ def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingR
 
 
 def list_fixable(tx: Transaction, findings: Iterable[FindingRow]) -> list[FindingRow]:
-    """Return the findings that can be fixed automatically. Everyone who can see the space can read a change request's
-    description, so findings about restricted pages are left out."""
+    """Return the findings that can be fixed automatically. Findings about restricted pages are omitted, because
+    everyone who can see the space can read a change request's description."""
     found = [finding for finding in findings if finding.is_fixable and finding.space_id is not None]
     pages = store.map_pages(tx, [finding.id for finding in found])
     restricted = {
@@ -94,7 +94,7 @@ def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRo
 
 
 def _describe(findings: Sequence[FindingRow]) -> Document:
-    """Return a list of the findings with their evidence, as the description of a change request."""
+    """Return the description of a change request: a list of the findings with their evidence."""
     lines: list[str] = []
     for finding in findings:
         for found in finding.evidence[:1]:

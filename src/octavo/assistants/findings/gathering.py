@@ -1,5 +1,5 @@
-"""Gather a space's findings from the checks of its pages and from its references. This module doesn't write
-to the database."""
+"""Collect a space's findings from the checks of its pages and from its references. This module doesn't write to the
+database."""
 
 from __future__ import annotations
 
@@ -47,19 +47,20 @@ _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
 _SHARE = 0.8
-"""Minimum similarity between a missing anchor and the anchor suggested instead."""
+"""Minimum similarity between a missing anchor and the anchor that is suggested as a replacement."""
 _MOST_OPERATIONS = 50
 _FEWEST_HEADINGS = 3
-"""Minimum number of headings that parallel pages have in common."""
+"""Minimum number of headings that parallel pages must have in common."""
 _VERY_LATE = 90
 """Number of days after the due date when a review becomes more urgent."""
 _SETTLED = 30 * DAY
-"""Milliseconds to wait for people to update a page after a change to an operation on it."""
+"""Milliseconds to wait for people to update a page after an API operation on it has changed."""
 _MOST_NAMING = 3
-"""Maximum number of pages that show an identifier for a changelog to be about them."""
+"""Maximum number of pages that show an identifier. If more pages show it, a changelog entry with it isn't
+considered to be about them."""
 _MOST_VERSIONS = 200
 _MOST_CHANGES = 3
-"""Maximum number of changes to an operation to describe."""
+"""Maximum number of changes to an API operation to describe."""
 
 
 def gather_findings(
@@ -69,8 +70,8 @@ def gather_findings(
     checks: Mapping[str, CheckedPage],
     code: Sequence[LinkedFile],
 ) -> list[Found]:
-    """Return the findings of a space. ``checks``: the check results of its pages, by page ID. ``code``: the files of
-    its repository that they link to."""
+    """Return the findings of a space. ``checks``: the check results of its pages, by page ID. ``code``: the files
+    in its repository to which the pages link."""
     gathering = _Gathering(tx, organization_id, view, checks)
     return [*gathering.run(), *gathering.changed_code(code)]
 
@@ -168,8 +169,8 @@ class _Gathering:
         return f"This is in the reusable content “{item.name}”." if item is not None else ""
 
     def _is_shown(self, row: Row) -> bool:
-        """Return whether a reference can be reported: its page is in the view, and its target isn't on a hidden
-        page."""
+        """Return whether a reference can be reported: its page must be in the view, and its target must not be on a
+        hidden page."""
         if row.owner_kind == "page" and self._view.every.any_page(row.owner_id) is None:
             return False
         return row.kind != "page" or row.target not in self._view.state.hidden
@@ -181,8 +182,8 @@ class _Gathering:
         return "broken-anchor" if target is not None and row.anchor else "broken-link"
 
     def _fixing(self, kind: FindingKind, row: Row, written: str) -> Fixing | None:
-        """Return a fix for a broken link: the page or anchor that was most likely intended. None if there is
-        no good guess."""
+        """Return a fix for a broken link, which replaces the target with the page or anchor that was most likely
+        intended; None if there is no good guess."""
         if not written or row.type not in ("link", "button"):
             return None
         if kind == "broken-anchor" and row.target and row.anchor:
@@ -204,8 +205,8 @@ class _Gathering:
         return self._anchors[page_id]
 
     def _unlinked(self) -> Iterator[Found]:
-        """Yield a finding for each page that readers can't find, because it is hidden from navigation and no
-        page links to it."""
+        """Yield a finding for each page that readers can't find: it is hidden from the navigation, and no page
+        links to it."""
         hidden = hidden_on_sites(self._tx, self._organization_id)
         tree, linked = self._view.every, list_targets(self._tx, self._space_id, hidden)
         for page in tree.documents():
@@ -225,7 +226,7 @@ class _Gathering:
             verified = (
                 f"It was last verified on {freshness.verified}."
                 if freshness.verified
-                else "It was never verified."
+                else "It has never been verified."
             )
             owner = f" The owner is {freshness.owner}." if freshness.owner else ""
             message = f"The review has been due since {freshness.due}. {verified}{owner}"
@@ -331,7 +332,7 @@ class _Gathering:
         return common >= _FEWEST_HEADINGS and common * 2 >= min(len(one), len(two))
 
     def _outline_of(self, page_id: str) -> list[str]:
-        """Return the IDs of a page's headings, with the page's own name removed from them."""
+        """Return the IDs of a page's headings, without the name of the page itself."""
         page = self._view.every.any_page(page_id)
         name = page.slug if page is not None else ""
         return [anchor.replace(name, "") if name else anchor for anchor in self._anchors_of(page_id)]
@@ -385,7 +386,8 @@ class _Gathering:
     def _changed(
         self, spec: SpecRow, version: VersionRow, operations: Mapping[str, Sequence[str]]
     ) -> Iterator[Found]:
-        """Yield a finding for each page with operations that changed after the page was last edited or verified."""
+        """Yield a finding for each page that shows API operations that changed after the page was last edited or
+        verified."""
         shown: dict[str, list[str]] = {}
         for key, page_ids in operations.items():
             for page_id in page_ids:
@@ -417,8 +419,8 @@ class _Gathering:
     # --- code and changelogs ------------------------------------------------------------------------------
 
     def changed_code(self, code: Sequence[LinkedFile]) -> Iterator[Found]:
-        """Yield a finding for each page that links to files which changed after the page was last edited or
-        verified."""
+        """Yield a finding for each page that links to files in the repository that changed after the page was last
+        edited or verified."""
         changed: dict[str, list[Evidence]] = {}
         for file in code:
             if file.changed_at is None or now() - file.changed_at < _SETTLED:
@@ -428,7 +430,7 @@ class _Gathering:
             for page_id in file.pages:
                 page = self._view.every.any_page(page_id)
                 if page is not None and not page.computed and last_seen(page) < file.changed_at:
-                    message = f"The file {done} on {day}, and the page wasn't edited or verified since."
+                    message = f"The file {done} on {day}, and the page hasn't been edited or verified since."
                     changed.setdefault(page_id, []).append(
                         Evidence(page_id, shorten(file.path, QUOTE), message)
                     )
@@ -437,8 +439,8 @@ class _Gathering:
             yield self._found("changed-code", [page_id], evidence, title=title)
 
     def _announced(self) -> Iterator[Found]:
-        """Yield a finding for each page that a changelog mentions in an entry that is newer than the last edit or
-        verification of the page."""
+        """Yield a finding for each page that is mentioned in a changelog entry that is newer than the page's last
+        edit or verification."""
         by_name: dict[str, list[str]] = {}
         for page_id, checked in self._checks.items():
             if not self._is_history(page_id):
@@ -471,7 +473,7 @@ class _Gathering:
             yield self._found("changelog", [page_id], evidence)
 
     def _shows_all(self, slug: str) -> bool:
-        """Return whether the space has pages generated from the entire specification."""
+        """Return whether the space has pages that are generated from the whole specification."""
         return any(page.computed and _names(page.computed, slug) for page in self._view.every.all_pages())
 
 
@@ -489,7 +491,7 @@ def _label_of(key: str) -> str:
 
 
 def _written_url(row: Row) -> str:
-    """Return a reference as it was written."""
+    """Return the text of a reference as it was written."""
     ref = msgspec.json.decode(row.written)
     if not isinstance(ref, dict):
         return ""

@@ -1,4 +1,4 @@
-"""Health of a site: a score by area, computed from its open findings."""
+"""Health of a site: scores by area, computed from the site's open findings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _SHARES: dict[Area, float] = {
 def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
     """Return the health of a site with this number of pages and these open findings.
 
-    The score of a page depends on its worst finding in an area. Each finding without a page counts as a separate page.
+    A page's score in an area depends on its worst finding in that area. Each finding without a page counts as a
+    page of its own.
     """
     lost: dict[Area, dict[str, float]] = {area: {} for area in AREAS}
     open_: dict[Area, int] = dict.fromkeys(AREAS, 0)
@@ -52,8 +53,8 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
 
 
 def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
-    """Return the health of the pages that the caller can see. None if no page in these spaces is hidden from the
-    caller, because the results of scans then reveal nothing."""
+    """Return the health of the pages that the caller can see; None if no page in these spaces is hidden from the
+    caller, because the results of scans then don't reveal anything that the caller can't see."""
     spaces = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
     seen = [space for id in spaces if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
     hidden = hidden_from(tx, site.organization)

@@ -26,7 +26,7 @@ _ATTEMPTS = 5
 
 @jobs.job(JOB, bound=None, attempts=_ATTEMPTS, seconds=600)
 def run_scan(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
-    """Scan a site. A failed scan is retried and shows the reason for the failure."""
+    """Scan a site. If the scan fails, the reason is recorded, and the scan is retried."""
     try:
         scan_site(context, site_id, organization_id, scan_id)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Kinds of findings, each with its severity and the area of site health that it belongs to."""
+"""Kinds of findings, each with its severity and its area of site health."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
 
 
 class KindOfFinding(Struct, frozen=True):
-    """Kind of finding. ``title``: the title of findings of this kind."""
+    """Kind of finding. ``title``: the title of all findings of this kind."""
 
     type: FindingType
     severity: Severity

@@ -1,7 +1,7 @@
-"""Follow the files in the repository of a synced space that its pages link to, such as source code.
+"""Track files in a synced space's repository, such as source code, to which the space's pages link.
 
-A copy of a repository often begins with its latest commit, so the time of a change is known only for changes since the
-first scan that saw the link.
+A copy of a repository often starts with its latest commit, so the time of a change is known only for changes since
+the first scan that saw the link.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _MOST = 2_000
 
 
 class LinkedFile(Struct, frozen=True):
-    """File that pages link to. ``version``: the ID of its content; empty if it was removed. ``changed_at``: when it
-    changed, in milliseconds; None if it didn't since Octavo knows it. ``pages``: the IDs of the pages."""
+    """File to which pages link. ``version``: the ID of its content; empty if it was removed. ``changed_at``: the
+    time of its last change in milliseconds; None if it hasn't changed since Octavo first saw it. ``pages``: the IDs
+    of the pages."""
 
     path: str
     version: str
@@ -41,7 +42,7 @@ class LinkedFile(Struct, frozen=True):
 def follow_code(
     context: Context, space_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
 ) -> list[LinkedFile]:
-    """Compare the linked files of a space with their versions in the last scan, and return them."""
+    """Compare a space's linked files with their versions in the last scan, and return the files."""
     # This loads the Git library, which only some installations need.
     from octavo.interchange.gitsync.versions import read_versions
 
@@ -77,12 +78,12 @@ def follow_code(
 
 
 def last_seen(page: Page) -> int:
-    """Return when a page was last edited or verified, in milliseconds."""
+    """Return the time at which a page was last edited or verified, in milliseconds."""
     return max(page.updated_at, end_of(page.verified_on))
 
 
 def end_of(day: str | None) -> int:
-    """Return the time when a day ends, in milliseconds; 0 without a day."""
+    """Return the time at which a day ends, in milliseconds; 0 if there is no day."""
     found = read_date(day)
     return milliseconds(datetime(found.year, found.month, found.day, tzinfo=UTC)) + DAY if found else 0
 
@@ -93,7 +94,7 @@ def _is_older(view: SpaceView, page_id: str, at: int) -> bool:
 
 
 def _list_linked(row: SyncRow, view: SpaceView, checks: Mapping[str, CheckedPage]) -> dict[str, list[str]]:
-    """Return the paths of files in the repository that pages link to, with the pages."""
+    """Return the paths of files in the repository to which pages link, each with its pages."""
     remote = read_remote(row.remote, local=True)
     linked: dict[str, list[str]] = {}
     for page_id, checked in checks.items():
@@ -109,7 +110,7 @@ def _list_linked(row: SyncRow, view: SpaceView, checks: Mapping[str, CheckedPage
 
 
 def _path_of(folder: str, page: Page, file: str) -> str | None:
-    """Return the path in the repository of a file that a page links to; None if it is outside."""
+    """Return the repository path of a file to which a page links; None if it is outside the repository."""
     above = posixpath.dirname(f"{folder}{page.file_path}") if page.file_path else folder
     path = posixpath.normpath(posixpath.join(above, file))
     return None if path.startswith("../") or path == ".." else path

@@ -1,8 +1,7 @@
-"""Check external links in the background, a few at a time, following each host's rules.
+"""Check external links in the background, a few at a time, according to each host's rules.
 
-A link isn't reported after one failure, because servers restart and networks fail. If a host refuses bots
-or too many requests, the state of its links is unknown. The same is true if this server can't reach any
-host."""
+A link isn't reported after one failure, because servers restart and networks fail. If a host rejects bots or limits
+requests, the state of its links is unknown. The same is true if this server can't reach any host."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ MOST_LINKS = 5_000
 """Maximum number of links per space to check."""
 _ROUND = 200
 _EACH = 10
-"""Maximum number of links per host to check in one round."""
+"""Maximum number of links on one host to check in one round."""
 _AT_ONCE = 4
 _ROUND_SECONDS = 240.0
 _PAUSE = 2.0
@@ -58,8 +57,8 @@ _EXAMPLES = ("localhost", "example.com", "example.org", "example.net")
 
 
 class LinkVisit(Struct, frozen=True):
-    """Result of a check. ``worked``: whether the link works; None if that is unknown. ``allowed``: whether the link may
-    be checked."""
+    """Result of a check. ``worked``: whether the link works; None if that is unknown. ``allowed``: whether the
+    host's rules allow checking the link."""
 
     worked: bool | None = None
     failure: FailureKind | None = None
@@ -68,7 +67,7 @@ class LinkVisit(Struct, frozen=True):
 
     @property
     def is_network(self) -> bool:
-        """Return whether the host gave no response."""
+        """Return whether the check failed because the host didn't respond."""
         return self.failure in ("dns", "connection", "timeout")
 
 
@@ -77,7 +76,8 @@ _NOT_ALLOWED = LinkVisit(allowed=False)
 
 
 def list_urls(checks: Iterable[CheckedPage]) -> dict[str, str]:
-    """Return the checkable URLs of links, each with its host. Reserved names and placeholders are skipped."""
+    """Return the URLs of links that can be checked, each with its host. Reserved hostnames and placeholders are
+    skipped."""
     found: dict[str, str] = {}
     for checked in checks:
         for url in checked.urls:
@@ -157,8 +157,8 @@ def _is_reported(row: OutboundLinkRow) -> bool:
 def _is_online(
     context: Context, fetcher: Fetcher, visits: Mapping[str, LinkVisit], hosts: Sequence[str]
 ) -> bool:
-    """Return whether the network works: a host responded in this round, or a host from an earlier check still
-    responds."""
+    """Return whether this server is online: whether a host responded in this round, or a host from an earlier check
+    still responds."""
     tried = [visit for visit in visits.values() if visit.worked is not None]
     if not tried or not all(visit.is_network for visit in tried):
         return True
@@ -170,8 +170,8 @@ def _is_online(
 def visit_hosts(
     fetcher: Fetcher, hosts: Mapping[str, Iterable[str]], sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, LinkVisit]:
-    """Request the URLs of the hosts, one at a time per host. URLs that couldn't be requested in time aren't in the
-    result. If a host may have refused a request, the result for the URL is unknown."""
+    """Request the URLs of the hosts, one at a time per host. The result omits URLs that couldn't be requested in
+    time. If a host may have rejected a request because it came from a bot, it is unknown whether the link works."""
     until = time.monotonic() + _ROUND_SECONDS
     visits: dict[str, LinkVisit] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -216,8 +216,8 @@ def _visit_host(
 
 
 def _read_robots(fetcher: Fetcher, origin: str) -> Any:
-    """Return a host's robots.txt rules. If the file can't be read, return the result to use for all of the host's
-    links."""
+    """Return a host's rules from its robots.txt. If the file can't be read, return the result to use for all of the
+    host's links."""
     try:
         answer = fetcher.fetch(f"{origin}/robots.txt", limits=_ROBOTS)
     except FetchError as error:

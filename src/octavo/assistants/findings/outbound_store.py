@@ -1,4 +1,4 @@
-"""Read and write external links, and the results of checking them, in the database."""
+"""Database access for external links and the results of checking them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def sync_links(tx: Transaction, space_id: str, wanted: Mapping[str, str]) -> Non
 
 
 def list_due(tx: Transaction, limit: int, each: int) -> list[OutboundLinkRow]:
-    """Return links to check, most overdue first. ``each``: the maximum number per host."""
+    """Return links to check, most overdue first. ``each``: the maximum number of links for one host."""
     rows = tx.all(
         f"""SELECT {_LINK} FROM (
               SELECT d.*, row_number() OVER (PARTITION BY d.host ORDER BY d.next_at, d.url_key) AS place
@@ -77,7 +77,7 @@ def list_due(tx: Transaction, limit: int, each: int) -> list[OutboundLinkRow]:
 
 
 def find_healthy(tx: Transaction, except_hosts: Sequence[str]) -> OutboundLinkRow | None:
-    """Return the most recently checked link that works, on a host that isn't in ``except_hosts``."""
+    """Return the most recently checked working link on a host that isn't in ``except_hosts``."""
     row = tx.one(
         f"""SELECT {_LINK} FROM outbound_links l WHERE l.status = 'healthy' AND l.host NOT IN :hosts
             ORDER BY l.checked_at DESC LIMIT 1""",
@@ -104,7 +104,7 @@ def update_links(tx: Transaction, rows: Iterable[OutboundLinkRow]) -> None:
 
 
 def list_failed(tx: Transaction, space_id: str) -> list[OutboundLinkRow]:
-    """Return the links of a space that don't work, including links with retries left."""
+    """Return the links of a space that don't work, including those that will be retried."""
     rows = tx.all(
         f"""SELECT {_LINK} FROM outbound_links l
             WHERE l.space_id = :space AND l.status IN ('failed', 'recovering') ORDER BY l.url_key""",

@@ -1,4 +1,4 @@
-"""Remind page owners of due reviews."""
+"""Remind page owners of reviews that are due."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ jobs.schedule("remindOfReviews", _EVERY, "remindOfReviews")
 
 @jobs.job("remindOwners", bound="one notification for each page of a space and each of its owners")
 def remind_owners(context: Context, organization_id: str, space_id: str) -> None:
-    """Notify the owners of all pages in a space that are due for a review. Each owner is notified once per review."""
+    """Notify the owners of all pages in a space that are due for review. Each owner is notified once for each
+    review."""
     with context.db.read() as tx:
         tree = load_view(tx, unrestricted(tx, main_state(tx, space_id))).every
         today = datetime.now(UTC).date()

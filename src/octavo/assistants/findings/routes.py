@@ -1,4 +1,4 @@
-"""Findings of a site, the scans that found them, and its health."""
+"""Operations on a site's findings, the scans that found them, and the site's health."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
-from . import agent_settings_routes, store, styleguide_routes, topic_routes, wire
-from .editing import ignore_on_page, restore_on_page, set_finding_status
+from . import agent_settings_routes, editing, store, styleguide_routes, topic_routes, wire
 from .fixing import fix_findings
 from .health import measure_seen, without_hidden
 from .scanning import request_scan
@@ -41,7 +40,8 @@ _MOST_SCANS = 100
 
 @operation("listSiteScans", "GET", _SCANS, needs=Can.VIEW)
 def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[wire.SiteScan]:
-    """List the scans of a site, newest first. Scans cover all topics, so the `topic` filter matches none."""
+    """List the scans of a site, newest first. Scans always cover all topics, so filtering by `topic` returns no
+    scans."""
     with call.db.read() as tx:
         found = store.list_scans(
             tx, site.site_id, query.limit, query.page, query.status, topic=query.topic is not None
@@ -74,7 +74,7 @@ def get_scan(call: Call, site: SiteAccess, site_scan_id: str) -> wire.SiteScan:
 
 @operation("getSiteHealth", "GET", f"{_SITE}/health", needs=Can.VIEW)
 def get_health(call: Call, site: SiteAccess) -> wire.SiteHealth:
-    """Get the health of a site: the current and past scores by area. Scores cover all spaces of the site, but
+    """Get the health of a site: its current and past scores by area. Scores cover all spaces of the site, but
     finding counts include only findings that you can see. If restricted pages are hidden from you, there is only a
     current score, and it covers only pages that you can see."""
     with call.db.read() as tx:
@@ -134,7 +134,7 @@ def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Li
 
 @operation("fixSiteFindings", "POST", f"{_FINDINGS}/change-requests", needs=Can.VIEW, errors=(404, 409))
 def fix_several(call: Call, site: SiteAccess, body: wire.FixFindings) -> wire.FixedFindings:
-    """Create a draft change request in each affected space with fixes for these findings. Findings without an
+    """Create draft change requests that fix these findings, one in each affected space. Findings without an
     automatic fix are skipped. Requires the editor role in these spaces."""
     with call.db.read() as tx:
         rows = [store.get_finding(tx, site, id) for id in dict.fromkeys(body.findings)]
@@ -155,11 +155,11 @@ def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.Site
 def update_finding(
     call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
 ) -> wire.SiteFinding:
-    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a `canceled`
-    finding stays dismissed."""
+    """Resolve, dismiss, reopen, or assign a finding. A finding that is `done` reopens if a scan still finds it; a
+    `canceled` finding stays dismissed, and can have a reason."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
-        set_finding_status(tx, site, row, body.status)
+        editing.update_finding(tx, site, row, body.status, body.reason, body.assignee)
         return wire.present_finding(
             call, tx, site.organization_id, store.get_finding(tx, site, site_finding_id)
         )
@@ -169,11 +169,11 @@ def update_finding(
 def ignore(
     call: Call, site: SiteAccess, site_finding_id: str, page_id: str, body: wire.IgnoreFinding
 ) -> wire.SiteFinding:
-    """Ignore a finding on one of its pages. It stays open on the other pages, and later scans don't report it on this
-    page again. A finding that is ignored on all of its pages is `canceled`."""
+    """Ignore a finding on one of its pages. It stays open on its other pages, and later scans don't report it on
+    this page again. If a finding is ignored on all of its pages, its status is `canceled`."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
-        ignore_on_page(tx, site, row, page_id, body.reason)
+        editing.ignore_on_page(tx, site, row, page_id, body.reason)
         return wire.present_finding(call, tx, site.organization_id, store.get_finding(tx, site, row.id))
 
 
@@ -181,7 +181,7 @@ def ignore(
 def restore(call: Call, site: SiteAccess, site_finding_id: str, page_id: str) -> bool:
     """Report a finding again on a page where it was ignored."""
     with call.db.write() as tx:
-        return restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
+        return editing.restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
 
 
 @operation("listPagesForSiteFinding", "GET", f"{_FINDING}/pages", needs=Can.VIEW, errors=(404,))
@@ -215,7 +215,7 @@ def list_questions(
 def list_records(
     call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
 ) -> Listing[ContextRecord]:
-    """List the records that are evidence for a finding: those whose titles ask for the same thing."""
+    """List the records that are evidence for a finding because their titles ask for the same thing."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         found = store.list_record_ids(tx, row.id, query.limit, query.page)

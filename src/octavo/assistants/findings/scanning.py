@@ -1,4 +1,5 @@
-"""Scan a site: check pages that changed, gather findings, and compare them with the last scan's findings."""
+"""Scan a site: check pages that have changed, collect findings, and compare them with the findings of the last
+scan."""
 
 from __future__ import annotations
 
@@ -43,18 +44,19 @@ from .types import Found, OpenFinding
 from .unanswered import find_unanswered
 
 _PAGES = 50
-"""Number of pages to check between two writes."""
+"""Number of pages to check between two writes to the database."""
 _REST = 3
-"""Number of seconds that a scan pauses for each second of checks, so that requests wait less for the interpreter."""
+"""Number of seconds that a scan pauses for each second of checking, so that requests don't wait as long for the
+interpreter."""
 _LONGEST_REST = 0.05
-"""Maximum number of seconds to pause after one page."""
+"""Maximum number of seconds to pause after checking one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"
 
 
 def start_scan(tx: Transaction, site_id: str, organization_id: str, cause: store.ScanCause) -> ScanRow:
-    """Start a scan of a site, or return the pending one."""
+    """Start a scan of a site, or return the scan that is already pending."""
     # The lock ensures that simultaneous requests find each other's scans.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     scan = store.find_pending_scan(tx, site_id)
@@ -72,7 +74,7 @@ def start_scan(tx: Transaction, site_id: str, organization_id: str, cause: store
 
 
 def request_scan(tx: Transaction, site: SiteAccess) -> ScanRow:
-    """Start a scan on behalf of a person."""
+    """Start a scan at a person's request."""
     scan = start_scan(tx, site.site_id, site.organization_id, "manual")
     audit(
         tx, site.actor, "site.scanned", site.organization_id, ("site", site.site_id), after={"scan": scan.id}
@@ -136,7 +138,7 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
 
 
 class SiteFault(Struct, frozen=True):
-    """Open finding of a site, for reports. ``path``: the path of its first page, relative to the site's
+    """Open finding of a site, as shown in reports. ``path``: the path of its first page, relative to the site's
     URL."""
 
     kind: FindingKind
@@ -181,8 +183,8 @@ def _list_spaces(context: Context, site_id: str) -> list[str]:
 
 
 def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, CheckedPage]:
-    """Check the pages of a space that changed since the last scan, or all pages if the rules changed. Return
-    the results of all pages, by ID."""
+    """Check the pages of a space that changed since the last scan, or all pages if the rules changed. Return the
+    results for all pages, by ID."""
     with context.db.read() as tx:
         view = load_view(tx, shown_state(tx, None, space_id))
         known = store.read_fingerprints(tx, space_id)

@@ -1,4 +1,4 @@
-"""Find searches by a site's visitors that have no results."""
+"""Find frequent searches by a site's visitors that return no results."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .types import Evidence, Found
 
 _DAYS = 30
 _LEAST, _VISITORS = 5, 3
-"""Minimum number of searches for a query, and of visitors who searched for it. A query that only one person used may
-contain personal data."""
+"""Minimum number of searches with the same query, and minimum number of visitors who made them. A query that only
+one person used may contain personal data."""
 _MOST = 50
 _STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
-"""Values to which a finding's number of searches is rounded down, so that not every search updates the finding."""
+"""Numbers to which a finding's number of searches is rounded down, so that not every search updates the finding."""
 
 
 def find_empty_searches(
     tx: Transaction, site_id: str, organization_id: str, space_ids: Sequence[str]
 ) -> list[Found]:
-    """Return a finding for each frequent search by people and bots that still has no results in these
-    spaces, on pages that sites show."""
+    """Return a finding for each frequent search by people and bots that still returns no results from the published
+    pages of these spaces."""
     hidden = hidden_on_sites(tx, organization_id)
 
     def sees(section: SectionMatch) -> bool:

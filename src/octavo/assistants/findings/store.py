@@ -1,4 +1,4 @@
-"""Read and write findings and scans in the database."""
+"""Database access for findings and scans."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BATCH = 500
 _MOST_SCANS = 100
 """Maximum number of scans to keep per site."""
 _DONE_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds to keep findings after they are done."""
+"""Milliseconds for which findings are kept after they are done."""
 
 
 class AreaHealth(Struct, frozen=True):
@@ -70,7 +70,8 @@ class FindingRow(Struct, frozen=True):
     requests created for it. ``url``: the external link that it concerns. ``question_id``: the visitor question that is
     evidence for it. ``topic_id``: the topic of that question. ``records``: the number of records that are evidence for
     it. ``ignored``: the number of pages on which it is ignored. ``views``: the number of views of its pages in the 30
-    days before the scan."""
+    days before the scan. ``reason``: why it was dismissed on all pages. ``assigned_user`` and ``assigned_team``: who it
+    is assigned to; at most one of them is set. ``team_title``: the title of that team."""
 
     id: str
     site_id: str
@@ -91,6 +92,10 @@ class FindingRow(Struct, frozen=True):
     topic_id: str | None
     records: int
     ignored: int
+    reason: str | None
+    assigned_user: str | None
+    assigned_team: str | None
+    team_title: str | None
     created_at: int
     updated_at: int
 
@@ -109,6 +114,7 @@ _ELSEWHERE = {
     "topic_id": "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)",
     "records": "(SELECT count(*) FROM site_finding_records r WHERE r.finding_id = f.id)",
     "ignored": "(SELECT count(*) FROM site_finding_ignored i WHERE i.finding_id = f.id)",
+    "team_title": "(SELECT t.title FROM teams t WHERE t.id = f.assigned_team)",
 }
 """Columns of findings that are read from other tables."""
 _FINDING = ", ".join(_ELSEWHERE.get(name, f"f.{name}") for name in FindingRow.__struct_fields__)
@@ -281,12 +287,13 @@ def delete_checks(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> No
 
 
 _EVIDENCE_TEXT = """replace(replace(replace(f.evidence, '"page":', ''), '"quote":', ''), '"message":', '')"""
-"""The evidence of ``site_findings f`` without the names of its fields."""
+"""SQL for the evidence of ``site_findings f`` without the names of its fields."""
 
 
 class FindingFilter(Struct, frozen=True, kw_only=True):
-    """Filter for lists and statistics. ``page``: the ID of a page that the findings concern; if the status is
-    ``open``, without those that are ignored on it. ``text``: text in the title or the evidence."""
+    """Filter for lists and statistics. ``page``: the ID of a page that the findings concern. If the status is
+    ``open``, findings that are ignored on this page don't match. ``text``: text that the title or the evidence
+    contains."""
 
     status: FindingStatus | None = None
     types: Sequence[FindingType] = ()
@@ -301,10 +308,12 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     change: str | None = None
     question: str | None = None
     topic: str | None = None
+    assignee: str | None = None
+    """ID of a person or a team. Findings that are assigned to a team of the person match, too."""
     from_questions: bool = False
     connections: Sequence[str] = ()
-    """IDs of connections to sources. Findings with a record from one of them match. With ``from_questions``, findings
-    with a question match too."""
+    """IDs of connections to sources. A finding matches if one of these connections has a record that is evidence
+    for the finding. With ``from_questions``, findings with a question also match."""
 
     def where(self) -> tuple[str, _Parameters]:
         """Return SQL conditions on ``site_findings f``, with their parameters."""
@@ -358,6 +367,12 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
                 "f.question_id IN (SELECT q.id FROM site_questions q WHERE q.topic_id = :of_topic)",
                 of_topic=self.topic,
             )
+        if self.assignee is not None:
+            add(
+                """(f.assigned_user = :assignee OR f.assigned_team = :assignee OR f.assigned_team IN (
+                     SELECT team_id FROM team_members WHERE user_id = :assignee))""",
+                assignee=self.assignee,
+            )
         evidence = ["f.question_id IS NOT NULL"] if self.from_questions else []
         if self.connections:
             evidence.append(
@@ -371,8 +386,9 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
 
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
-    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole quote
-    visitors, who may have written about any page, so they are only for callers who can see all spaces and pages."""
+    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole
+    quote visitors, who may have written about any page, so only callers who can see all spaces and pages can see
+    these findings."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
@@ -408,7 +424,8 @@ def list_findings(
     page: str | None,
     order_by: OrderBy = "updatedAt",
 ) -> Slice[FindingRow]:
-    """Return the findings of a site that the caller can see, either the latest or the most severe first."""
+    """Return the findings of a site that the caller can see. They are sorted by time (latest first) or by severity
+    (most severe first)."""
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     by, key_types = _ORDERS[order_by]
@@ -428,7 +445,7 @@ def list_findings(
 
 
 def map_pages(tx: Transaction, finding_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the pages that each of these findings concerns, except pages on which it is ignored."""
+    """Return the pages that each of these findings concerns, except those on which it is ignored."""
     found: dict[str, list[str]] = {id: [] for id in finding_ids}
     for id, page_id in tx.all(
         f"""SELECT p.finding_id, p.page_id FROM {tx.given("findings", "id")} AS g
@@ -468,7 +485,8 @@ def put_ignored(tx: Transaction, finding_id: str, page_id: str, reason: str) -> 
 
 
 def delete_ignored(tx: Transaction, finding_id: str, page_id: str | None = None) -> int:
-    """End ignoring a finding on a page, or on all of its pages. Return the number of these pages."""
+    """Stop ignoring a finding on a page, or on all of its pages. Return the number of pages on which it was
+    ignored."""
     return tx.run(
         "DELETE FROM site_finding_ignored WHERE finding_id = :finding"
         + (" AND page_id = :page" if page_id is not None else ""),
@@ -478,7 +496,7 @@ def delete_ignored(tx: Transaction, finding_id: str, page_id: str | None = None)
 
 
 def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
-    """Return all open findings of a site for reports, the most severe first."""
+    """Return all open findings of a site, most severe first, for reports."""
     rows = tx.all(
         f"""SELECT {_FINDING} FROM site_findings f WHERE f.site_id = :site AND f.status = 'open'
             ORDER BY f.severity_rank DESC, f.id""",
@@ -502,7 +520,7 @@ def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> i
 
 def list_changes_by(tx: Transaction, site: SiteAccess, agent: str, since: int) -> list[tuple[str, str]]:
     """Return the spaces and IDs of the change requests that an agent created for findings that the caller can see,
-    newest first, except change requests that were undone."""
+    newest first. Change requests that were undone are omitted."""
     source, seen = _seen(tx, site)
     rows = tx.all(
         f"""SELECT DISTINCT c.space_id, c.id FROM site_finding_changes l JOIN change_requests c ON c.id = l.change_id
@@ -560,7 +578,7 @@ def count_findings(
 
 
 def count_merged_changes(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> int:
-    """Return the number of merged change requests for findings that the caller can see."""
+    """Return the number of merged change requests that were created for findings that the caller can see."""
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     return int(
@@ -581,7 +599,7 @@ def count_with_questions(tx: Transaction, site: SiteAccess, chosen: FindingFilte
 
 
 def count_by_connector(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> dict[str, int]:
-    """Return the number of findings that the caller can see with records as evidence, by connector."""
+    """Return the number of findings that the caller can see and that have records as evidence, by connector."""
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     rows = tx.all(
@@ -595,7 +613,7 @@ def count_by_connector(tx: Transaction, site: SiteAccess, chosen: FindingFilter)
 
 
 def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, int]]:
-    """Return the number of open findings and the number of all findings that the caller can see, by topic."""
+    """Return the number of open findings and the total number of findings that the caller can see, by topic."""
     source, seen = _seen(tx, site)
     rows = tx.all(
         f"""SELECT q.topic_id, sum(CASE WHEN found.status = 'open' THEN 1 ELSE 0 END), count(*) FROM (
@@ -608,7 +626,7 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
 
 
 def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
-    """Delete the findings of a topic, and return their number."""
+    """Delete the findings of a topic, and return the number of deleted findings."""
     return tx.run(
         "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
         topic=topic_id,
@@ -672,7 +690,7 @@ class TopicOfChange(Struct, frozen=True):
 
 
 def list_topics_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[str, TopicOfChange]:
-    """Return the topics that change requests were created for, by change request."""
+    """Return the topics for which change requests were created, by change request."""
     rows = tx.all(
         f"""SELECT l.change_id, f.site_id, q.topic_id, f.id FROM {tx.given("changes", "id")} AS g
               JOIN site_finding_changes l ON l.change_id = g.id JOIN site_findings f ON f.id = l.finding_id
@@ -683,11 +701,25 @@ def list_topics_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[s
     return {change_id: TopicOfChange(*rest) for change_id, *rest in rows}
 
 
-def set_status(tx: Transaction, finding_id: str, status: FindingStatus) -> None:
+def set_status(tx: Transaction, finding_id: str, status: FindingStatus, reason: str | None = None) -> None:
+    """Set the status of a finding. ``reason``: why it is dismissed."""
     tx.run(
-        "UPDATE site_findings SET status = :status, updated_at = :at WHERE id = :id",
+        "UPDATE site_findings SET status = :status, reason = :reason, updated_at = :at WHERE id = :id",
         id=finding_id,
         status=status,
+        reason=reason,
+        at=now(),
+    )
+
+
+def set_assignee(tx: Transaction, finding_id: str, user_id: str | None, team_id: str | None) -> None:
+    """Assign a finding to a person or a team. If both are None, it is unassigned."""
+    tx.run(
+        """UPDATE site_findings SET assigned_user = :user, assigned_team = :team, updated_at = :at
+           WHERE id = :id""",
+        id=finding_id,
+        user=user_id,
+        team=team_id,
         at=now(),
     )
 
@@ -709,8 +741,8 @@ def link_change(tx: Transaction, finding_id: str, change_id: str) -> None:
 
 
 class StoredFinding(Struct, frozen=True):
-    """Fields of a stored finding to compare with the results of a scan. ``ignored``: the pages on which it is
-    ignored."""
+    """Fields of a stored finding to compare with the results of a scan. ``ignored``: the pages on which the finding
+    is ignored."""
 
     id: str
     status: FindingStatus
@@ -719,7 +751,7 @@ class StoredFinding(Struct, frozen=True):
 
 
 def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
-    """Return all findings of a site by key."""
+    """Return all findings of a site, by key."""
     rows = tx.all(
         "SELECT key, id, status, title, severity, evidence, fixing, space_id FROM site_findings WHERE site_id = :site",
         site=site_id,
@@ -783,12 +815,12 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
 
 
 def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Found, FindingStatus]]) -> None:
-    """Update the content and status of findings by ID, with the results of a scan."""
+    """Update the content and status of findings with the results of a scan. ``found``: the results by finding ID."""
     moment = now()
     tx.run_many(
         """UPDATE site_findings SET scan_id = :scan, title = :title, severity = :severity, severity_rank = :rank,
-             status = :status, evidence = :evidence, fixing = :fixing, space_id = :space_id, pages = :pages,
-             updated_at = :at
+             status = :status, reason = CASE WHEN :status = 'canceled' THEN reason END, evidence = :evidence,
+             fixing = :fixing, space_id = :space_id, pages = :pages, updated_at = :at
            WHERE id = :id""",
         (
             {
@@ -810,8 +842,8 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
 
 
 def rank_findings(tx: Transaction, site_id: str, days: Mapping[str, int], views: Mapping[str, int]) -> None:
-    """Set the views and the priority of a site's open findings. ``days``: the days without a review, by key.
-    ``views``: the views of pages."""
+    """Set the numbers of views and the priorities of a site's open findings. ``days``: the number of days for which
+    a review has been overdue, by the finding's key. ``views``: the number of views of each page."""
     found: dict[str, tuple[int, int]] = {}
     stored: dict[str, tuple[int, int]] = {}
     for id, key, seen, priority, page_id in tx.all(
@@ -844,7 +876,8 @@ def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def set_records(tx: Transaction, site_id: str, records: Mapping[str, Sequence[str]]) -> None:
-    """Replace the records that are evidence for a site's open findings. ``records``: by the key of the finding."""
+    """Replace the records that are evidence for a site's open findings. ``records``: the record IDs, by the
+    finding's key."""
     tx.run(
         """DELETE FROM site_finding_records WHERE finding_id IN (
              SELECT id FROM site_findings WHERE site_id = :site AND status IN ('open', 'candidate'))""",

@@ -1,4 +1,4 @@
-"""Merge rule that requires the text of change requests to follow the style guide."""
+"""Merge rule that requires text in change requests to follow the style guide."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .styleguides import read_rules
 
 _LEVELS = ("suggestion", "warning", "error")
 _WHOLE = ("consistency", "conditional")
-"""Types of rules that compare parts of a page."""
+"""Types of rules that compare different parts of a page."""
 _Key = tuple[str, str]
 
 
 def list_introduced(tx: Transaction, change: ChangeRow, level: str) -> list[StyleViolation]:
-    """Return the text in a change request that violates rules of at least this level in the style guides of the space's
-    sites. Text that is already in the main version doesn't count, even if it moved to another page or is next to an
-    edit."""
+    """Return the text in a change request that violates rules of at least this level in the style guides of the
+    space's sites. Text that is already in the main version doesn't count, even if it was moved to another page or
+    is next to edited text."""
     counting = _LEVELS[_LEVELS.index(level) :] if level in _LEVELS else _LEVELS
     rules = [
         rule
@@ -64,7 +64,7 @@ def _texts_on(tx: Transaction, change: ChangeRow, page: Page | None) -> list[Sty
 def _check(
     rules: Sequence[StyleRule], texts: Sequence[StyledText], elsewhere: Collection[StyledText]
 ) -> list[Fault]:
-    """Return the problems on a page, except in text that the other version of the page also contains."""
+    """Return the problems on a page, except those in text that the other version of the page also contains."""
     changed = [text for text in texts if text not in elsewhere]
     return [
         *check_style([rule for rule in rules if rule.given.extends not in _WHOLE], changed),
@@ -73,8 +73,8 @@ def _check(
 
 
 def _key(fault: Fault) -> _Key:
-    """Return the rule and the message of a problem, with numbers removed from the message, because an edit
-    can change a word count."""
+    """Return the rule and the message of a problem. Numbers are removed from the message, because an edit can
+    change a word count."""
     return fault.rule, re.sub(r"\d+", "", fault.message)
 
 

@@ -43,11 +43,11 @@ _MOST_BYTES = 10 * 1024 * 1024
 """Maximum total size of the files in an import, in bytes."""
 _NOT_YAML = "the file isn't a YAML file"
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
-"""Date of exported files, so that identical rules result in identical archives."""
+"""Date of exported files. It is fixed, so that identical rules result in identical archives."""
 
 
 class _Rule(Struct, frozen=True):
-    """Rule to import. ``index``: its position among the results."""
+    """Rule to import. ``index``: its position in the list of results."""
 
     index: int
     stem: str
@@ -55,7 +55,7 @@ class _Rule(Struct, frozen=True):
 
 
 def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
-    """Return the YAML files in a base64-encoded .zip archive, and the paths of all other files, which are skipped.
+    """Return the YAML files in a base64-encoded .zip archive, and a result for each other file, which is skipped.
     Raises BadRequest if the archive can't be read or is too large."""
     # Loaded only when needed, because it is slow to load.
     from octavo.interchange.readers.opening import open_archive
@@ -201,8 +201,8 @@ def _replace_rule(tx: Transaction, state: State, page: Page, file: StyleFile) ->
 
 
 def export_rules(tx: Transaction, guide: SpaceAccess, title: str) -> bytes:
-    """Return a .zip archive with the style guide rules that the caller can see, and a Vale configuration that
-    uses them."""
+    """Return a .zip archive with the style guide rules that the caller can see, and a Vale configuration that uses
+    these rules."""
     package = file_stem(title)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

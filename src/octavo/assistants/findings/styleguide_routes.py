@@ -1,4 +1,4 @@
-"""Style guides for sites, and checks of spaces against them."""
+"""Operations on style guides for sites, and checks of spaces against them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 @operation("listStyleguideTemplates", "GET", "/orgs/{organizationId}/styleguide-templates", needs=Can.VIEW)
 def list_templates(call: Call, org: OrgAccess) -> wire.StyleguideTemplates:
-    """List the rule packages that a style guide can start from."""
+    """List the rule packages from which you can create a style guide."""
     return wire.StyleguideTemplates([wire.present_template(package) for package in list_packages().values()])
 
 
@@ -69,8 +69,8 @@ def list_styleguides(call: Call, org: OrgAccess) -> wire.OrganizationStyleguides
 
 @operation("createSiteStyleguideById", "POST", f"{_SITE}/styleguide", needs=Can.ADMIN, errors=(404,))
 def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = None) -> Space:
-    """Create a site's style guide: a space whose pages are writing rules. If the site already has a style guide,
-    returns it. `template`: the rule package to start from."""
+    """Create a site's style guide, which is a space whose pages are writing rules. If the site already has a style
+    guide, returns the existing one. `template`: the rule package to start from."""
     space_id = create_styleguide(call.context, site, body.template if body is not None else None)
     with call.db.read() as tx:
         access = space_access(tx, site.actor, Can.VIEW, space_id)
@@ -88,9 +88,9 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
 def check(
     call: Call, site: SiteAccess, query: wire.TextCheckQuery, body: wire.CheckSiteTexts
 ) -> wire.TextFindings:
-    """Check unsaved text against a site's style guide, and for placeholders. Nothing is stored. With `wholePage`, only
-    rules that compare parts of a page apply, such as those for two spellings of a word; otherwise, only the other rules
-    apply. Rules whose findings on the `page` were dismissed don't apply."""
+    """Check unsaved text against a site's style guide, and for placeholders. Nothing is stored. With `wholePage`,
+    only rules that compare different parts of a page apply, such as a rule against two spellings of the same word;
+    otherwise, only the other rules apply. Rules whose findings on the `page` were dismissed don't apply."""
     if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
         raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
@@ -109,8 +109,9 @@ def check(
     errors=(400, 404),
 )
 def create_run(call: Call, site: SiteAccess, body: wire.CreateStyleguideRun) -> wire.StartedStyleguideRun:
-    """Check up to three spaces of a site against its style guide. Each space with findings that can be fixed gets a
-    draft change request, or keeps the draft from an earlier check. Requires the editor role in these spaces."""
+    """Check up to three spaces of a site against its style guide. For each space with findings that can be fixed, a
+    draft change request is created, unless there is already one from an earlier check. Requires the editor role in
+    these spaces."""
     run, changes = run_styleguide(call.context, site, body.spaces)
     with call.db.read() as tx:
         people = present_people(call, tx, [run.created_by])
@@ -134,9 +135,9 @@ def list_runs(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.Si
     errors=(400, 403, 404),
 )
 def import_files(call: Call, site: SiteAccess, body: wire.ImportStyleRules) -> wire.ImportedStyleRules:
-    """Import rules in Vale's format into a site's style guide. A rule with the same name as an existing rule replaces
-    it. The response has the result for each file, and the keys that have no effect. Requires the editor role in the
-    style guide."""
+    """Import rules in Vale's format into a site's style guide. A rule with the same name as an existing rule
+    replaces that rule. The response contains the result for each file, including keys that have no effect. Requires
+    the editor role in the style guide."""
     files, skipped = (body.files, []) if body.files is not UNSET else unpack(body.archive)  # type: ignore[arg-type]
     return wire.ImportedStyleRules([*import_rules(call.context, site, files), *skipped])
 

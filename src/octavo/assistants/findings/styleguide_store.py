@@ -1,4 +1,4 @@
-"""Read and write the checks of spaces against style guides in the database."""
+"""Database access for checks of spaces against style guides."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Sl
 def link_change(
     tx: Transaction, run_id: str, space_id: str, change_id: str, changed_pages: int | None = None
 ) -> None:
-    """Record the change request that a check created for a space, or kept from an earlier check, with the number of
-    pages that it changed."""
+    """Record the change request that a check created for a space, or kept from an earlier check. ``changed_pages``:
+    the number of pages that it changed."""
     tx.run(
         """INSERT INTO styleguide_run_changes (run_id, space_id, change_id, changed_pages)
            VALUES (:run, :space, :change, :pages) ON CONFLICT DO NOTHING""",
@@ -76,7 +76,8 @@ def link_change(
 
 
 class RunOfChange(Struct, frozen=True):
-    """Check that created a change request. ``checked_at``: the time of the latest check that kept it."""
+    """Check that created a change request. ``checked_at``: the time of the latest check that kept the change
+    request."""
 
     site_id: str
     run_id: str
@@ -100,7 +101,7 @@ def list_runs_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[str
 
 
 def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None:
-    """Return the change request from an earlier check if it is a draft or open."""
+    """Return the change request that an earlier check created for a space, if it is still a draft or open."""
     found: str | None = tx.value(
         """SELECT c.id FROM styleguide_run_changes l JOIN styleguide_runs r ON r.id = l.run_id
              JOIN change_requests c ON c.id = l.change_id
@@ -113,8 +114,7 @@ def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None
 
 
 def list_styleguides_of_space(tx: Transaction, space_id: str) -> list[str]:
-    """Return the IDs of the style guides of the sites that contain a space; the space itself is never
-    included."""
+    """Return the IDs of the style guides of the sites that contain a space. The space itself is never included."""
     return [
         row[0]
         for row in tx.all(

@@ -22,7 +22,7 @@ from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 MAX_TEXTS = 2_000
 MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
-"""Maximum total number of characters of text in a check."""
+"""Maximum total number of characters of the text in a check."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -53,8 +53,8 @@ class CreateStyleguide(Struct):
 
 
 class WrittenText(Struct):
-    """Text of a paragraph or heading. Each character of inline code is replaced with a backtick, so that no rule
-    matches code."""
+    """Text of a paragraph or heading. Each character of inline code must be replaced with a backtick, so that no
+    rule matches code."""
 
     text: Annotated[str, Meta(max_length=MAX_TEXT)]
     heading: bool = False
@@ -67,8 +67,8 @@ class TextCheckQuery(Struct):
 
 
 class CheckSiteTexts(Struct, rename="camel"):
-    """Text to check, in parts. ``wholePage``: whether these are all parts of a page, so that only rules that compare
-    parts of a page apply."""
+    """Text to check, in parts. ``wholePage``: whether these are all parts of a page. If so, only rules that compare
+    different parts of a page apply."""
 
     texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
     whole_page: bool = False
@@ -83,7 +83,7 @@ class TextReplacement(Struct):
 
 
 class TextFinding(Struct, kw_only=True):
-    """Finding in an unsaved text. ``start`` and ``end``: its range in UTF-16 code units."""
+    """Finding in unsaved text. ``start`` and ``end``: its range in UTF-16 code units."""
 
     text: int
     start: int
@@ -97,7 +97,8 @@ class TextFinding(Struct, kw_only=True):
 
 
 class TextFindings(Struct, rename="camel"):
-    """Findings in unsaved text. ``comparesPage``: whether the style guide has rules that compare parts of a page."""
+    """Findings in unsaved text. ``comparesPage``: whether the style guide has rules that compare different parts of
+    a page."""
 
     findings: list[TextFinding]
     compares_page: bool
@@ -169,7 +170,7 @@ def present_text_finding(fault: TextFault, text: str) -> TextFinding:
 
 
 def _count_units(text: str, end: int) -> int:
-    """Return the number of UTF-16 code units before a position in a passage. Browsers use these units."""
+    """Return the number of UTF-16 code units before a position in the text. Browsers count in these units."""
     return end + sum(letter > "\uffff" for letter in text[:end])
 
 

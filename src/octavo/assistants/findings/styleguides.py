@@ -1,8 +1,8 @@
-"""Style guides: spaces whose pages are rules, the packages they can start from, and checks of spaces against
-them.
+"""Style guides, which are spaces whose pages are rules; rule packages for creating them; and checks of spaces
+against them.
 
-A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is the name
-of the rule, and the first paragraph gives the reason for it. All other pages are only for readers."""
+A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is the
+name of the rule, and the first paragraph gives the reason for it. Other pages have no effect on checks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_RULES = 500
 
 
 class PackagedRule(Struct, frozen=True):
-    """Rule in a package, which becomes a page in a new style guide."""
+    """Rule in a rule package. It becomes a page in a new style guide."""
 
     title: str
     why: str
@@ -60,7 +60,7 @@ class PackagedRule(Struct, frozen=True):
 
 
 class StylePackage(Struct, frozen=True):
-    """Package of rules that a style guide can start from."""
+    """Package of rules from which a style guide can be created."""
 
     id: str
     title: str
@@ -93,8 +93,8 @@ def list_packages() -> dict[str, StylePackage]:
 
 
 class ReadRules(Struct, frozen=True):
-    """Rules of a style guide. ``problems``: pages whose rules can't be used, with the reasons. ``digest``
-    identifies the rules."""
+    """Rules of a style guide. ``problems``: pages whose rules can't be used, with the reasons. ``digest``: a hash
+    that identifies the rules."""
 
     rules: list[StyleRule]
     problems: dict[str, str]
@@ -102,7 +102,7 @@ class ReadRules(Struct, frozen=True):
 
 
 def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
-    """Return the rules of a style guide; none if there is no style guide, or if it was deleted."""
+    """Return the rules of a style guide; empty if there is no style guide, or if it was deleted."""
     rules: list[StyleRule] = []
     problems: dict[str, str] = {}
     digest = hashlib.sha256()
@@ -124,8 +124,7 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
 
 
 def rule_on(document: Document) -> tuple[str, str | None]:
-    """Return the rationale and the source of the rule on a page. The source is None if the page isn't a
-    rule."""
+    """Return the rationale and the source of the rule on a page. If the page isn't a rule, the source is None."""
     why = next((prose(block) for block in document.nodes if block.type == "paragraph"), "")
     block = find_rule_block(document)
     return why, _source_of(block) if block is not None else None
@@ -150,8 +149,8 @@ def _source_of(block: Block) -> str:
 
 
 def create_styleguide(context: Context, site: SiteAccess, template: str | None) -> str:
-    """Create a site's style guide, and return the ID of its space. If there is one already, return its ID.
-    Raises NotFound if the template is unknown."""
+    """Create a site's style guide, and return the ID of its space. If the site already has a style guide, return
+    the ID of its space. Raises NotFound if the template is unknown."""
     package = list_packages().get(template) if template is not None else None
     if template is not None and package is None:
         raise NotFound(f"template: there is no style guide template with the ID {template!r}")
@@ -203,12 +202,12 @@ def require_styleguide(tx: Transaction, site: SiteAccess) -> SpaceRow:
 def run_styleguide(
     context: Context, site: SiteAccess, space_ids: Sequence[str]
 ) -> tuple[RunRow, list[ChangeRow]]:
-    """Check spaces of a site against its style guide, and create a draft change request with the fixes for
-    each space.
+    """Check spaces of a site against its style guide, and create a draft change request with the fixes for each
+    space.
 
-    If a space has an unmerged change request from an earlier check, it keeps that change request. A space without such
-    findings doesn't get a change request. Raises NotFound if the site has no style guide, or if a space isn't one of
-    the site's content spaces."""
+    If a space has an unmerged change request from an earlier check, that change request is kept. No change request
+    is created for a space without findings that can be fixed. Raises NotFound if the site has no style guide, or if
+    a space isn't one of the site's content spaces."""
     wanted = list(dict.fromkeys(space_ids))
     with context.db.write() as tx:
         guide = require_styleguide(tx, site)

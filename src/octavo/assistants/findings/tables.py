@@ -32,9 +32,13 @@ declare(
             "severity": get_args(Severity),
             "status": get_args(FindingStatus),
         },
-        columns=(row("scan_id", "site_scans"), row("question_id", "site_questions")),
+        columns=(
+            row("scan_id", "site_scans"),
+            row("question_id", "site_questions"),
+            person("assigned_user"),
+        ),
         json={"evidence": list, "fixing": dict},
-        long=("url",),
+        long=("url", "reason"),
     ),
     Table(
         name="outbound_links",

@@ -24,16 +24,16 @@ from .styleguides import read_rules, require_styleguide
 _MOST_FOUND = 500
 _MOST_DISMISSED = 100
 _PATTERN_BYTES = 8 * 1024
-"""Estimated memory of a compiled pattern."""
+"""Estimated memory in bytes of a compiled pattern."""
 
 _rules: OwnCache[list[StyleRule]] = OwnCache("style guides", 4)
-"""Rules of style guides by revision, cached because reading them takes longer than most checks."""
+"""Rules of style guides, by revision. They are cached because reading them takes longer than most checks."""
 
 
 class TextFault(Struct, frozen=True):
-    """Problem in unsaved text. ``text``: the index of the part. ``start`` and ``end``: the range of the problem, in
-    characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the correction; None if a person must
-    decide."""
+    """Problem in unsaved text. ``text``: the index of the text that contains it. ``start`` and ``end``: the range
+    of the problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the correction;
+    None if a person must decide."""
 
     text: int
     start: int
@@ -48,7 +48,8 @@ class TextFault(Struct, frozen=True):
 
 
 class CheckedTexts(NamedTuple):
-    """Problems in unsaved text. ``compares``: whether the style guide has rules that compare parts of a page."""
+    """Problems in unsaved text. ``compares``: whether the style guide has rules that compare different parts of a
+    page."""
 
     faults: list[TextFault]
     compares: bool
@@ -58,8 +59,8 @@ def check_texts(
     tx: Transaction, site: SiteAccess, texts: Sequence[StyledText], page_id: str | None, *, whole_page: bool
 ) -> CheckedTexts:
     """Return the problems in the text, except those found by rules whose findings on the page were dismissed.
-    ``whole_page``: whether to apply only rules that compare parts of a page, or only the other rules. Raises NotFound
-    if the site has no style guide."""
+    ``whole_page``: whether to apply only the rules that compare different parts of a page; otherwise, only the
+    other rules are applied. Raises NotFound if the site has no style guide."""
     rules = _load_rules(tx, require_styleguide(tx, site).id)
     dismissed = _list_dismissed(tx, site, page_id) if page_id is not None else set()
     rules = [rule for rule in rules if rule.name not in dismissed]

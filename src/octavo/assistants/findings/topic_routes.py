@@ -1,4 +1,4 @@
-"""Topics of a site's questions, with their findings."""
+"""Operations on the topics of a site's questions, and on their findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOPIC = _TOPICS + "/{siteTopicId}"
 
 @operation("listSiteTopics", "GET", _TOPICS, needs=Can.VIEW)
 def list_topics(call: Call, site: SiteAccess, query: topic_wire.TopicsQuery) -> topic_wire.SiteTopics:
-    """List the topics of a site: words that visitors' questions have in common. Topics are found during
+    """List the topics of a site, which are words that visitors' questions have in common. Topics are found during
     scans. The statistics count the answers between `from` and `to`."""
     with call.db.read() as tx:
         states = topics.list_topics(tx, site, query.filter)

@@ -57,7 +57,7 @@ class UpdateSiteTopic(Struct, rename="camel"):
 
 
 class TopicsQuery(Struct):
-    """Query parameters for topics. They select which answers the statistics count."""
+    """Query parameters for topics. They select the answers that the statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")
@@ -82,7 +82,7 @@ def present_topic(to: Recipient, organization_id: str, state: TopicState) -> Sit
         summary=Raw(msgspec.json.encode(to_json(document))),
         usage_settings=TopicUsage(row.change_requests),
         pages=state.pages,
-        records=0,
+        records=state.records,
         findings=TopicFindings(state.open, state.findings),
         questions=present_stats(state.stats),
         urls=Location(to.url(f"/orgs/{organization_id}/sites/{row.site_id}/topics/{row.id}")),

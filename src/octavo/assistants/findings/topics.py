@@ -1,4 +1,4 @@
-"""Topics of a site with their questions and findings, as the caller sees them."""
+"""Topics of a site with their questions and findings, limited to what the caller can see."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from octavo.assistants.questions.filters import AnswerFilter
 from octavo.assistants.questions.stats import QuestionStats, measure_topics
 from octavo.assistants.questions.store import list_questions
 from octavo.assistants.questions.topics import TopicRow
+from octavo.assistants.sources.store import count_records_by_topic
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
@@ -28,26 +29,27 @@ class TopicState(Struct, frozen=True):
     row: TopicRow
     stats: QuestionStats
     pages: int
+    records: int
     open: int
     findings: int
     asked: Sequence[str]
 
 
 def list_topics(tx: Transaction, site: SiteAccess, chosen: AnswerFilter) -> list[TopicState]:
-    """Return the site's topics that have an answer that the caller can see, with statistics for the chosen
-    answers."""
+    """Return the site's topics with statistics for the chosen answers. A topic is included if the caller can see at
+    least one of its answers."""
     return _measure(tx, site, topics.list_topics(tx, site.site_id), chosen)
 
 
 def find_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState | None:
-    """Return a topic if it has an answer that the caller can see."""
+    """Return a topic if the caller can see at least one of its answers; otherwise, return None."""
     row = topics.find_topic(tx, site.site_id, topic_id)
     found = _measure(tx, site, [row], AnswerFilter()) if row is not None else []
     return found[0] if found else None
 
 
 def get_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState:
-    """Return a topic. Raises NotFound if it has no answer that the caller can see."""
+    """Return a topic. Raises NotFound if the caller can't see any of its answers."""
     found = find_topic(tx, site, topic_id)
     if found is None:
         raise NotFound(f"There is no topic with the ID {topic_id!r} on this site.")
@@ -94,12 +96,14 @@ def _measure(
     seen = measure_topics(tx, site, AnswerFilter(), ids)
     counted = seen if chosen == AnswerFilter() else measure_topics(tx, site, chosen, ids)
     pages = topics.count_pages(tx, site)
+    records = count_records_by_topic(tx, site.site_id)
     findings = store.count_by_topic(tx, site)
     return [
         TopicState(
             row,
             counted[row.id],
             pages.get(row.id, 0),
+            records.get(row.id, 0),
             *findings.get(row.id, (0, 0)),
             _list_asked(tx, site, row.id),
         )

@@ -15,7 +15,7 @@ MAX_EVIDENCE = 20
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a problem: words on a page, and the problem with these words."""
+    """Evidence of a problem: words on a page, and what is wrong with them."""
 
     page: str
     quote: str
@@ -24,8 +24,7 @@ class Evidence(Struct, frozen=True, omit_defaults=True):
 
 
 class Fixing(Struct, frozen=True, omit_defaults=True):
-    """Fix of a broken link. ``url``: the link as it was written; ``page`` and ``anchor``: its correct
-    target."""
+    """Fix for a broken link. ``url``: the link as it was written. ``page`` and ``anchor``: the correct target."""
 
     url: str
     page: str
@@ -33,7 +32,7 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class OpenFinding(NamedTuple):
-    """Open finding, for scores. ``key``: a key that identifies it. ``pages``: the IDs of its pages."""
+    """Open finding, used to compute scores. ``key``: a key that identifies it. ``pages``: the IDs of its pages."""
 
     key: str
     kind: FindingKind
@@ -49,9 +48,9 @@ class Ignored(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link that doesn't
-    work. ``question``: the visitor question that is evidence for it. ``days``: the number of days that a review is
-    overdue; 1 for other problems."""
+    """Problem that a scan found. ``key``: a key that identifies the problem across scans. ``url``: the external
+    link that doesn't work. ``question``: the visitor question that is evidence for it. ``days``: the number of days
+    for which a review has been overdue; 1 for other problems."""
 
     key: str
     kind: FindingKind
@@ -76,11 +75,29 @@ class StyleRuleFile(Struct):
 
 
 class ImportedStyleRule(Struct):
-    """Result of importing one file. ``reason``: why the file wasn't imported. ``notes``: keys of the rule
-    that have no effect."""
+    """Result of importing one file. ``reason``: the reason the file wasn't imported. ``notes``: the keys of the
+    rule that have no effect."""
 
     path: str
     status: Literal["created", "updated", "unchanged", "refused", "skipped"]
     reason: str | UnsetType = UNSET
     title: str | UnsetType = UNSET
     notes: list[str] = []
+
+
+_Id = Annotated[str, Meta(min_length=1, max_length=50)]
+
+
+class UserAssignee(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
+    """Person to assign a finding to."""
+
+    user: _Id
+
+
+class TeamAssignee(Struct, tag_field="kind", tag="team", forbid_unknown_fields=True):
+    """Team to assign a finding to."""
+
+    team: _Id
+
+
+Assignee = UserAssignee | TeamAssignee

@@ -1,6 +1,7 @@
 """Find visitor questions that no page answers.
 
-Each question without results is searched for again, so its finding closes as soon as a page answers it."""
+Each scan searches again for each question without results, so the question's finding closes as soon as a page
+answers it."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from .kinds import KINDS, Severity
 from .types import Evidence, Found
 
 _RECENT_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds after which a question that no one repeats is no longer a finding."""
+"""Milliseconds after which a question is no longer a finding if no one has asked it again."""
 _MOST = 200
-"""Maximum number of questions that a scan searches for. The most frequent questions are used."""
+"""Maximum number of questions that a scan searches for. The most frequent questions are chosen."""
 _OFTEN, _VERY_OFTEN = 3, 10
-"""Number of times a question must be asked for its finding to have medium or high severity."""
+"""Numbers of times that a question must be asked for its finding to have medium or high severity."""
 
 
 def find_unanswered(

@@ -24,10 +24,12 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
+from octavo.organization.access.wire import User, present_people
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
 from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus, map_ignored
+from .types import Assignee
 
 
 class ScanFindings(Struct):
@@ -73,9 +75,26 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
     checked_at: str | UnsetType = UNSET
 
 
+class AssignedUser(Struct, tag_field="kind", tag="user"):
+    """Person that a finding is assigned to."""
+
+    user: User
+
+
+class TeamTitle(Struct):
+    id: str
+    title: str
+
+
+class AssignedTeam(Struct, tag_field="kind", tag="team"):
+    """Team that a finding is assigned to."""
+
+    team: TeamTitle
+
+
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, ``views``, and ``ignoredPages``:
-    Octavo extensions."""
+    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, ``views``, ``ignoredPages``,
+    ``reason``, and ``assignee``: Octavo extensions."""
 
     id: str
     scan: str
@@ -101,17 +120,20 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
     outbound_link: OutboundLink | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    assignee: AssignedUser | AssignedTeam | UnsetType = UNSET
 
 
 class IgnoredOnPage(Struct, rename="camel"):
-    """Why and since when a finding is ignored on a page."""
+    """Reason a finding is ignored on a page, and the time since which it is ignored."""
 
     reason: str
     created_at: str
 
 
 class SiteFindingPage(Struct, rename="camel", kw_only=True):
-    """Page that a finding concerns. ``ignored``: set if it is ignored on the page; an Octavo extension."""
+    """Page that a finding concerns. ``ignored``: present only if the finding is ignored on this page; an Octavo
+    extension."""
 
     space_id: str
     page: ChangedPage
@@ -120,7 +142,12 @@ class SiteFindingPage(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteFinding(Struct):
-    status: FindingStatus
+    """Changes to a finding. ``reason`` and ``assignee``: Octavo extensions. A null ``assignee``
+    unassigns the finding."""
+
+    status: FindingStatus | UnsetType = UNSET
+    reason: Annotated[str, Meta(min_length=1, max_length=500)] | UnsetType = UNSET
+    assignee: Assignee | None | UnsetType = UNSET
 
 
 class IgnoreFinding(Struct):
@@ -130,13 +157,13 @@ class IgnoreFinding(Struct):
 
 
 class FixFindings(Struct):
-    """Findings to fix together. ``findings``: their IDs."""
+    """Findings to fix together. ``findings``: the IDs of the findings."""
 
     findings: Annotated[list[str], Meta(min_length=1, max_length=100)]
 
 
 class FixedFindings(Struct, rename="camel"):
-    """Change requests that fix findings, one per space."""
+    """Change requests that fix findings, one in each affected space."""
 
     change_requests: list[ChangeRequest]
 
@@ -158,8 +185,8 @@ Source = Annotated[
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """Query parameters for finding counts. ``kind``, ``space``, ``page``, ``search``, and ``changeRequest``: Octavo
-    extensions."""
+    """Query parameters for finding counts. ``kind``, ``space``, ``page``, ``search``, ``changeRequest``, and
+    ``assignee``: Octavo extensions."""
 
     topic: str | None = None
     question: str | None = None
@@ -175,6 +202,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
     page_id: str | None = None
     search: Annotated[str, Meta(max_length=200)] | None = None
     change_request: str | None = None
+    assignee: str | None = None
 
     @property
     def filter(self) -> FindingFilter:
@@ -196,6 +224,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
                 source.removeprefix("connection:") for source in self.source if source != "questions"
             ],
             topic=self.topic,
+            assignee=self.assignee,
         )
 
 
@@ -224,8 +253,8 @@ class SiteFindingStats(Struct, rename="camel", kw_only=True):
 
 
 class AreaState(Struct, rename="camel", kw_only=True):
-    """Health of an area. ``change``: the change in the score over the last week. ``trend``: the scores of
-    past scans, oldest first."""
+    """Health of an area. ``change``: the change of the score over the last week. ``trend``: the scores of past
+    scans, oldest first."""
 
     area: Area
     score: int
@@ -242,8 +271,8 @@ class HealthPoint(Struct, rename="camel"):
 
 
 class SiteHealth(Struct, rename="camel", kw_only=True):
-    """Health of a site. ``scan``: the latest scan, which may still be running; ``fixed``: the number of
-    findings closed in the last week."""
+    """Health of a site. ``scan``: the latest scan, which may still be running. ``fixed``: the number of findings
+    closed in the last week."""
 
     areas: list[AreaState]
     trend: list[HealthPoint]
@@ -277,14 +306,14 @@ def present_scan(to: Recipient, organization_id: str, row: ScanRow) -> SiteScan:
 
 
 class _Pages:
-    """Pages that findings refer to, loaded once per space."""
+    """Pages to which findings refer. They are loaded once for each space."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
         self._trees: dict[str, PageTree | None] = {}
 
     def find(self, space_id: str | None, page_id: str) -> ChangedPage | None:
-        """Return a page, or None if it was deleted."""
+        """Return a page; None if it was deleted."""
         if space_id is None:
             return None
         if space_id not in self._trees:
@@ -309,7 +338,16 @@ def present_findings(
     pages = _Pages(tx)
     links = read_links(tx, [row.url for row in rows if row.url is not None])
     ignored = map_ignored(tx, [row.id for row in rows if row.ignored])
-    return [_present(to, pages, links, ignored, organization_id, row) for row in rows]
+    people = present_people(to, tx, [row.assigned_user for row in rows if row.assigned_user])
+    return [_present(to, pages, links, ignored, people, organization_id, row) for row in rows]
+
+
+def _present_assignee(row: FindingRow, people: Mapping[str, User]) -> AssignedUser | AssignedTeam | UnsetType:
+    if row.assigned_user is not None:
+        return AssignedUser(people[row.assigned_user])
+    if row.assigned_team is not None and row.team_title is not None:
+        return AssignedTeam(TeamTitle(row.assigned_team, row.team_title))
+    return UNSET
 
 
 def _present(
@@ -317,6 +355,7 @@ def _present(
     pages: _Pages,
     links: Mapping[tuple[str, str], OutboundLinkRow],
     ignored: Container[tuple[str, str]],
+    people: Mapping[str, User],
     organization_id: str,
     row: FindingRow,
 ) -> SiteFinding:
@@ -354,6 +393,8 @@ def _present(
         outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
         if row.url is not None
         else UNSET,
+        reason=row.reason or UNSET,
+        assignee=_present_assignee(row, people),
     )
 
 
@@ -382,7 +423,7 @@ def _describe(evidence: Sequence[FindingEvidence]) -> Raw:
 
 
 def present_page(tx: Transaction, row: FindingRow, page_id: str) -> SiteFindingPage | None:
-    """Return a page that a finding concerns, or None if it was deleted."""
+    """Return a page that a finding concerns; None if it was deleted."""
     page = _Pages(tx).find(row.space_id, page_id)
     if page is None:
         return None
@@ -406,7 +447,7 @@ def present_health(
     counts: Sequence[tuple[FindingStatus, Severity, int]],
     fixed: int,
 ) -> SiteHealth:
-    """Present the health of a site. ``scans``: the completed scans, oldest first."""
+    """Return the health of a site in the API format. ``scans``: the completed scans, oldest first."""
     known = [(scan.finished_at or scan.created_at, scan.health) for scan in scans if scan.health is not None]
     shown = SiteHealth(
         areas=[],
@@ -439,8 +480,8 @@ def present_health(
 
 
 def _week_before(known: Sequence[tuple[int, Health]]) -> Health | None:
-    """Return the health a week before the last scan, or at the first scan if that was more recent; None if
-    there is only one scan."""
+    """Return the health a week before the last scan, or at the first scan if that is more recent; None if there is
+    only one scan."""
     if len(known) < 2:
         return None
     start = known[-1][0] - _WEEK

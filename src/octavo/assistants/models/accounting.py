@@ -1,4 +1,4 @@
-"""Model budgets of organizations, and the model call log."""
+"""Organizations' budgets for language models, and the log of model calls."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from . import store
 from .provider import TokenUsage
 
 CHARACTERS = 4
-"""Approximate number of characters per token. It is used to reserve tokens for a call, and to estimate usage
-if a provider doesn't report it."""
+"""Approximate number of characters in a token. It is used to reserve tokens for a call, and to estimate usage if a
+provider doesn't report it."""
 
 
 class Account(Struct, frozen=True):
-    """Organization whose budget is charged for calls. ``user_id``: the person making the call; None for a job."""
+    """Organization whose budget is charged for calls. ``user_id``: the person who makes the calls; None for a job."""
 
     context: Context
     organization_id: str
     user_id: str | None
 
     def spend(self, tokens: int) -> None:
-        """Reserve the tokens that a call can use. Raises TooManyRequests if today's budget is spent."""
+        """Reserve the maximum number of tokens for a call. Raises TooManyRequests if today's budget is spent."""
         allowed = self.context.settings.llm_daily_tokens
         with self.context.db.write() as tx:
             if count_more(tx, self._budget, DAY, tokens) > allowed > 0:
@@ -49,9 +49,9 @@ class Account(Struct, frozen=True):
         duration: int,
         reserved: int,
     ) -> None:
-        """Log a call, and replace its reserved tokens with the number used. ``reserved``: the number of
-        reserved tokens. ``cost``: the cost in millionths of the pricing currency. ``duration``: the duration
-        in milliseconds. ``request`` (any JSON value) and ``answer``: the content, stored only if content is
+        """Log a call, and replace its reserved tokens with the number of tokens used. ``reserved``: the number of
+        reserved tokens. ``cost``: the cost in millionths of the pricing currency. ``duration``: the duration in
+        milliseconds. ``request`` (any JSON value) and ``answer``: the content, which is stored only if content is
         logged."""
         is_kept = self.context.settings.llm_log_content
         with self.context.db.write() as tx:

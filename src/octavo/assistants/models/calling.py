@@ -1,7 +1,7 @@
-"""Call language models. All calls are made here: on behalf of an organization, with its instructions, within
-its budget, without secrets, and logged.
+"""Call language models. All calls go through this module. A call is made on behalf of an organization, with its
+instructions, within its budget, and without secrets, and is logged.
 
-A model never gets permissions. Callers treat its output like text from any author."""
+A model never gets permissions. Callers treat its output like text from any other author."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _DATA = re.compile(r"</?\s*data\s*>", re.I)
 
 
 def as_data(text: str) -> str:
-    """Return material for a model in delimiters. The material can't contain the closing delimiter, so it can't act as
-    an instruction."""
+    """Return material for a model inside delimiters. The material can't contain the closing delimiter, so the model
+    can distinguish it from instructions."""
     return f"<data>\n{_DATA.sub('', text)}\n</data>"
 
 
 class Model(Struct, frozen=True):
-    """Model that works for an organization. ``user_id``: the person it works for; None in a job."""
+    """Model that works for an organization. ``user_id``: the person for whom it works; None in a job."""
 
     context: Context
     provider: ModelProvider
@@ -63,9 +63,9 @@ class Model(Struct, frozen=True):
         max_tokens: int = MAX_TOKENS,
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
-        """Yield the answer in pieces. ``judge``: a function that returns the problem with a complete answer,
-        for the log. Raises ModelFailed if there is no usable answer, TooManyRequests if the organization's
-        budget is spent, and DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
+        """Yield the answer in chunks. ``judge``: a function that returns the problem with a complete answer, for
+        the log. Raises ModelFailed if there is no usable answer, TooManyRequests if the organization's budget is
+        spent, and DeadlineExceeded if there is no time left. Don't call this inside a transaction."""
         sent = [ModelMessage("system", self._system()), *messages]
         sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]
         characters = sum(len(message.content) for message in sent)
@@ -119,8 +119,8 @@ def find_model(
     user_id: str | None,
     of_site: str = "",
 ) -> Model | None:
-    """Return the model for an organization; None if none is configured, or if the organization has turned it
-    off. ``of_site``: a site's instructions, which are added after the organization's."""
+    """Return the model for an organization; None if no model is configured, or if the organization has turned it
+    off. ``of_site``: a site's instructions, which are added after the organization's instructions."""
     settings = context.settings
     if not settings.llm_url or not settings.llm_model:
         return None

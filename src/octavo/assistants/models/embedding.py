@@ -1,8 +1,8 @@
-"""Text embeddings: vectors that point in similar directions for text with a similar meaning, even if the words are
-different.
+"""Text embeddings: vectors that point in similar directions if texts have a similar meaning, even if their words
+are different.
 
-Each vector is cached by text and model within an organization, so that nothing is requested twice, and response times
-reveal nothing about other organizations. Vectors that are no longer cached are requested again."""
+Vectors are cached by text and model within an organization, so that nothing is requested twice, and response times
+reveal nothing about other organizations. Vectors that are no longer in the cache are requested again."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from .accounting import CHARACTERS, Account
 from .provider import ModelFailed, ModelProvider, TokenUsage
 
 BATCH = 64
-"""Maximum number of passages per call."""
+"""Maximum number of passages in one call."""
 _TEXT = 8000
-"""Number of characters of a passage to send; the rest is ignored."""
+"""Maximum number of characters of a passage to send. The rest of the passage is ignored."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""
 
 
 class Embedder(Struct, frozen=True):
-    """Embedding model for an organization. ``user_id``: the person it works for; None in a job."""
+    """Embedding model for an organization. ``user_id``: the person for whom it works; None in a job."""
 
     context: Context
     provider: ModelProvider
@@ -49,9 +49,9 @@ class Embedder(Struct, frozen=True):
 
     def embed(self, purpose: str, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each passage. Passages must not be empty. Vectors that aren't cached are requested in
-        batches and cached immediately, so that a retry after a failure requests only the rest. Raises ModelFailed if
-        the provider returns no usable vectors, TooManyRequests if the organization's budget is spent, and
-        DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
+        batches and cached immediately, so that a retry after a failure requests only the missing vectors. Raises
+        ModelFailed if the provider returns no usable vectors, TooManyRequests if the organization's budget is
+        spent, and DeadlineExceeded if there is no time left. Don't call this inside a transaction."""
         sent = [mask_secrets(text[:_TEXT]) for text in texts]
         keys = [self._key(text) for text in sent]
         by_key = dict(zip(keys, sent, strict=True))
@@ -79,7 +79,7 @@ class Embedder(Struct, frozen=True):
         return found
 
     def _ask(self, purpose: str, texts: Mapping[str, str]) -> dict[str, bytes]:
-        """Request vectors from the provider, and cache them. Returns them by key."""
+        """Request vectors from the provider, and cache them. Returns the vectors by key."""
         characters = sum(map(len, texts.values()))
         reserved = characters // CHARACTERS + len(texts)
         account = Account(self.context, self.organization_id, self.user_id)
@@ -116,8 +116,8 @@ class Embedder(Struct, frozen=True):
 def find_embedder(
     context: Context, tx: Transaction, organization_id: str, user_id: str | None
 ) -> Embedder | None:
-    """Return the embedding model for an organization; None if none is configured, or if the organization has turned
-    it off."""
+    """Return the embedding model for an organization; None if no model is configured, or if the organization has
+    turned it off."""
     settings = context.settings
     if not settings.llm_url or not settings.llm_embedding_model:
         return None

@@ -1,4 +1,4 @@
-"""An organization's instructions to every model that works for it."""
+"""An organization's instructions for every model that works for it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NONE = msgspec.json.encode(to_json(from_json({"nodes": []}))).decode()
 
 
 def get_instructions(tx: Transaction, organization_id: str) -> InstructionsRow:
-    """Return the instructions; empty ones if they were never set."""
+    """Return the instructions; empty if they were never set."""
     found = store.find_instructions(tx, organization_id)
     return found or InstructionsRow(_NONE, get_organization(tx, organization_id).created_at, "")
 
 
 def read_instructions(given: Mapping[str, object], field: str = "instructions") -> str:
-    """Return a document in its stored format. Raises BadRequest if it is malformed or too long."""
+    """Return instructions in their stored format. Raises BadRequest if they are malformed or too long."""
     try:
         document = from_json(given)
     except DocumentError as error:

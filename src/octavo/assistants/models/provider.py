@@ -23,18 +23,18 @@ from octavo.settings import Settings
 
 ATTEMPTS = 3
 PAUSE = 0.5
-"""Seconds to wait before the second attempt; the wait before the third is twice as long."""
+"""Seconds to wait before the second attempt. The wait before the third attempt is twice as long."""
 _SIZE = 4 * 1024 * 1024
 _LINE = 1024 * 1024
 """Maximum number of bytes in an answer, and in one line of a stream."""
 _VECTORS = 16 * 1024 * 1024
-"""Maximum number of bytes in an answer with vectors."""
+"""Maximum number of bytes in a response with vectors."""
 MAX_DIMENSIONS = 4096
-"""Maximum number of dimensions per vector."""
+"""Maximum number of dimensions of a vector."""
 
 
 class ModelFailed(Unavailable):
-    """Raised if the model returned no usable answer. The message contains the reason, and no secrets."""
+    """Raised if the model returned no usable answer. The message contains the reason, but no secrets."""
 
     reason = "model_failed"
 
@@ -49,15 +49,15 @@ class ModelMessage(Struct, frozen=True):
 
 
 class TokenUsage(Struct):
-    """Tokens that the provider counted; 0 if it doesn't report them."""
+    """Number of tokens that the provider counted; 0 if the provider doesn't report it."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
 
 class ModelProvider(Struct, frozen=True):
-    """Model provider. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: the
-    timeout for a complete answer."""
+    """Model provider. ``url``: the URL to which ``/chat/completions`` and ``/embeddings`` are appended.
+    ``seconds``: the timeout for a complete answer."""
 
     url: str
     key: str
@@ -67,7 +67,7 @@ class ModelProvider(Struct, frozen=True):
 
     @classmethod
     def from_settings(cls, settings: Settings, model: str) -> ModelProvider:
-        """Return the provider configured on the server for this model."""
+        """Return the provider that is configured on the server, with this model."""
         return cls(
             settings.llm_url, settings.llm_key, model, settings.llm_seconds, settings.allow_private_fetch
         )
@@ -80,9 +80,9 @@ class ModelProvider(Struct, frozen=True):
         schema: Mapping[str, object] | None = None,
         max_tokens: int,
     ) -> Iterator[str]:
-        """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: the schema of the
-        requested JSON; providers without support for schemas get it as text. Raises ModelFailed if there is
-        no usable answer, and DeadlineExceeded if there is no time left."""
+        """Yield the answer in chunks, and complete ``usage`` at the end. ``schema``: the schema of the requested
+        JSON. Providers that don't support schemas get it as text. Raises ModelFailed if there is no usable answer,
+        and DeadlineExceeded if there is no time left."""
         body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
@@ -133,8 +133,8 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Send a request and yield the response, which has status 200. Raises ModelFailed, including if
-        reading the response fails."""
+        """Send a request, and yield the response if its status is 200. Raises ModelFailed otherwise, or if the
+        response can't be read."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -154,8 +154,8 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
     def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
-        """Yield the text of an event stream piece by piece. Raises ModelFailed if the stream ends without a
-        finish reason."""
+        """Yield the text in an event stream, event by event. Raises ModelFailed if the stream ends without a finish
+        reason."""
         ended = False
         has_text = False
         for line in _split_lines(chunks):
@@ -174,7 +174,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed("the response ended before it was complete", may_pass=not has_text)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
-        """Yield the answer of a provider that doesn't support streams, as one piece."""
+        """Yield the answer of a provider that doesn't support streams, as a single chunk."""
         piece, reason = self._read(body, usage, "message")
         _require_complete(reason)
         if not piece:
@@ -182,7 +182,8 @@ class ModelProvider(Struct, frozen=True):
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
-        """Return the text of an answer or a piece of an answer, and the finish reason if it is the last piece."""
+        """Return the text in a response or in an event of a stream, and the finish reason if this is the end of the
+        answer."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
@@ -223,14 +224,14 @@ class ModelProvider(Struct, frozen=True):
         return found
 
     def _clean(self, text: str) -> str:
-        """Return a provider's message without secrets. Some providers include the rejected key."""
+        """Return a provider's message without secrets. Some providers quote the rejected key."""
         if self.key:
             text = text.replace(self.key, "[secret]")
         return " ".join(mask_secrets(text)[:300].split())
 
 
 def _explain(body: bytes) -> str:
-    """Return the message of an error in OpenAI's format; the whole body in other formats."""
+    """Return the message in an error in OpenAI's format; for any other format, return the whole body."""
     try:
         error = msgspec.json.decode(body)["error"]
         found = error if isinstance(error, str) else error["message"]

@@ -1,4 +1,4 @@
-"""Retention of the model call log and of vectors."""
+"""Retention of model call logs and vectors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import store
 MAX_VECTORS = 100_000
 """Maximum number of vectors to keep. The most recently used vectors are kept."""
 _VECTOR_DAYS = 30
-"""Days to keep an unused vector."""
+"""Number of days for which unused vectors are kept."""
 
 
 @jobs.job("pruneModelCalls", bound=None, seconds=600)
 def prune_calls(context: Context) -> None:
-    """Delete calls past their retention period, in small transactions."""
+    """Delete logged calls after their retention period, in small transactions."""
     before = now() - context.settings.llm_log_days * DAY
     jobs.run_parts(context.db, lambda tx: store.prune_calls(tx, before))
 

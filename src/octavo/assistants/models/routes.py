@@ -1,4 +1,4 @@
-"""Operations on agent instructions and the model call log."""
+"""Operations on agent instructions and the log of model calls."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def update_instructions(call: Call, org: OrgAccess, body: wire.UpdateInstruction
 
 @operation("listModelCalls", "GET", "/orgs/{organizationId}/model-calls", needs=Can.ADMIN)
 def list_calls(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ModelCall]:
-    """List the organization's model calls, newest first, with the caller, purpose, tokens, and cost of
-    each."""
+    """List the organization's model calls, newest first, with the caller, purpose, tokens, and cost of each call."""
     with call.db.read() as tx:
         found = store.list_calls(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, wire.present_call)

@@ -1,4 +1,4 @@
-"""Read and write agent instructions, the log of model calls, and vectors in the database."""
+"""Database access for agent instructions, the log of model calls, and vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class InstructionsRow(Struct, frozen=True):
-    """Instructions for the language model. ``instructions``: the JSON of a document."""
+    """Instructions for the language model. ``instructions``: a document as JSON."""
 
     instructions: str
     updated_at: int
@@ -99,8 +99,8 @@ def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> dict[str, tuple[bytes, int]]:
-    """Return the cached vectors by text key, each with the time that its use was last recorded
-    (milliseconds)."""
+    """Return the cached vectors by text key, each with the time at which its use was last recorded (in
+    milliseconds)."""
     rows = tx.all(
         "SELECT digest, vector, used_at FROM embeddings WHERE organization_id = :org AND digest IN :keys",
         org=organization_id,
@@ -131,15 +131,15 @@ def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, byt
 
 
 def find_oldest_kept(tx: Transaction, most: int) -> int:
-    """Return the time in milliseconds when the newest vector beyond the limit ``most`` was last used; 0 if the limit
+    """Return the last time of use, in milliseconds, of the newest vector beyond the limit ``most``; 0 if the limit
     isn't exceeded."""
     found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
     return int(found or 0)
 
 
 def prune_vectors(tx: Transaction, until: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` vectors last used at or before ``until`` (milliseconds). Returns the number of
-    deleted vectors."""
+    """Delete at most ``limit`` vectors that were last used at or before ``until`` (milliseconds). Returns the
+    number of deleted vectors."""
     return tx.run(
         """DELETE FROM embeddings WHERE (organization_id, digest) IN
              (SELECT organization_id, digest FROM embeddings WHERE used_at <= :until ORDER BY used_at LIMIT :limit)""",

@@ -33,8 +33,8 @@ class AgentInstructions(Struct, rename="camel", kw_only=True):
 
 
 class ModelCall(Struct, rename="camel", kw_only=True):
-    """Model call. ``duration``: the duration in milliseconds. ``cost``: the cost in the currency of the
-    configured prices. ``request`` and ``answer``: the content, present only if content is logged."""
+    """Model call. ``duration``: the duration in milliseconds. ``cost``: the cost in the currency of the configured
+    prices. ``request`` and ``answer``: the content, which is included only if content is logged."""
 
     object: Literal["model-call"] = "model-call"
     id: str

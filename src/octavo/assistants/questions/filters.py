@@ -1,4 +1,4 @@
-"""SQL conditions for lists of questions and answers: the caller's filter and access."""
+"""SQL conditions for lists of questions and answers, which combine the caller's filter and access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .types import ChannelType, Helpfulness, QuestionType, Relevance, Resolution
 
 
 class AnswerCondition(NamedTuple):
-    """SQL condition with its parameters. ``sql``: starts with ``AND``, or is empty."""
+    """SQL condition with its parameters. ``sql``: the condition; either empty, or starting with ``AND``."""
 
     sql: str = ""
     given: dict[str, Any] = {}
@@ -30,10 +30,10 @@ class AnswerSight(Struct, frozen=True):
 
     @staticmethod
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
-        """Return the condition for answers from spaces and pages of the site that the caller can see. If the
-        caller can't see one of the spaces or pages, answers without sources are hidden too, because they
-        could be about that space or page. Organization administrators also see answers from
-        spaces that are no longer part of the site."""
+        """Return the condition for answers from spaces and pages of the site that the caller can see. If there is a
+        space or page that the caller can't see, answers without sources are also hidden, because they could be
+        about that space or page. Organization administrators also see answers from spaces that are no longer part
+        of the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
         shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
@@ -63,8 +63,8 @@ _HELPFUL: dict[Helpfulness, str] = {
 
 
 def helpfulness_of(rating: int | None, answered: Resolution) -> Helpfulness:
-    """Return the helpfulness of an answer, based on the reader's rating if there is one, and otherwise on whether the
-    answer resolved the question."""
+    """Return the helpfulness of an answer. It depends on the reader's rating if there is one, and otherwise on
+    whether the answer resolved the question."""
     if rating is not None:
         return "high" if rating > 0 else "low"
     by_answer: dict[Resolution, Helpfulness] = {"no": "low", "partially": "medium", "yes": "high"}
@@ -72,7 +72,7 @@ def helpfulness_of(rating: int | None, answered: Resolution) -> Helpfulness:
 
 
 class AnswerFilter(Struct, frozen=True, kw_only=True):
-    """Filter for questions, answers, and statistics. ``start`` and ``end``: milliseconds."""
+    """Filter for questions, answers, and statistics. ``start`` and ``end``: times in milliseconds."""
 
     start: int | None = None
     end: int | None = None

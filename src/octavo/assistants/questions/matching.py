@@ -1,7 +1,7 @@
-"""Match questions that ask the same thing in different words, and classify questions, without a model.
+"""Match questions that ask the same thing in different words, and classify questions. No model is required.
 
-Two questions are the same if they share most of their significant words, in any order and form. If the same
-page answers both, fewer shared words are enough. This module does no I/O."""
+Two questions count as the same if they share most of their significant words, in any order and inflection. If the
+same page answers both, fewer shared words are enough. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from octavo.core.sentences import fold, stems
 from .types import QuestionType, Relevance, Resolution
 
 MAX_WORDS = 24
-"""Maximum number of a question's significant words to compare. The rest of a long question is mostly
-background."""
+"""Maximum number of significant words of a question to compare. The rest of a long question is mostly background."""
 SAME = 0.8
 SAME_WITH_SOURCE = 0.5
-"""Minimum fraction of shared words for two questions to be the same: in general, and if the same page answers
+"""Minimum fraction of shared words for two questions to count as the same: in general, and if the same page answers
 both."""
 
 _SYNONYMS = (
@@ -34,7 +33,7 @@ _SYNONYMS = (
 _SAME_WORD = {stems(word)[0]: stems(words[0])[0] for words in _SYNONYMS for word in words if stems(word)}
 
 GENERAL_WORDS = frozenset(_SAME_WORD.values())
-"""Words for common actions, such as "create". They don't identify a subject."""
+"""Words for common actions, such as "create". They don't indicate what a question is about."""
 
 _TROUBLE = re.compile(
     r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broken|crash\w*|timeouts?|not work\w*|doesnt work|cant|cannot|wont|stuck|why"
@@ -55,7 +54,7 @@ _LINK = re.compile(r"https?://|\bwww\.", re.I)
 
 
 def words_of(question: str) -> frozenset[str]:
-    """Return the significant words of a question as stems, with common synonyms replaced by one word."""
+    """Return the significant words of a question as stems, with synonyms replaced by a common word."""
     return frozenset(_SAME_WORD.get(word, word) for word in stems(question)[:MAX_WORDS])
 
 
@@ -68,8 +67,8 @@ def wording_of(question: str) -> str:
 
 
 def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """Return the fraction of words that two questions share, from 0 to 1. Questions with different numbers
-    share nothing, because error 404 isn't error 500.
+    """Return the fraction of words that two questions share, from 0 to 1. The result for questions with different
+    numbers is 0, because error 404 isn't error 500.
 
     >>> similarity({"export", "invoic"}, {"export", "invoic", "month"})
     0.8
@@ -103,8 +102,8 @@ def classify(question: str) -> QuestionType:
 
 
 def judge_relevance(question: str, answered: Resolution) -> Relevance:
-    """Return the relevance of a question. Without a model, no question is `off-topic`, because a question about
-    something that the documentation doesn't mention can be the most relevant question."""
+    """Return the relevance of a question. Without a model, no question is `off-topic`, because questions about
+    topics that the documentation doesn't mention can be the most relevant ones."""
     if answered == "no" and _LINK.search(question):
         return "spam"
     return "relevant" if stems(question) else "unclear"

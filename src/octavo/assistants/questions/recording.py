@@ -1,4 +1,4 @@
-"""Record the questions of a site's visitors with their answers.
+"""Record the questions of a site's visitors, with the answers.
 
 Nothing about the asker is stored. Personal data in the question is masked, as in conversations."""
 
@@ -41,7 +41,7 @@ _MAX_TEXT = 256
 """Maximum number of characters of a question to show in lists."""
 _MAX_RAW = 2048
 _SHARING = 200
-"""Maximum number of earlier questions with a common word to compare with a new question."""
+"""Maximum number of earlier questions that share a word with a new question to compare with it."""
 _CANDIDATES = 20
 _CHUNK = 1000
 _UNKNOWN = "und"
@@ -57,8 +57,9 @@ def record_answer(
     blocks: list[JsonObject],
     sources: Sequence[AnswerPage],
 ) -> None:
-    """Store an answer with its question. Questions in different words can have the same meaning. ``blocks``: the answer
-    as a document. If the site was deleted in the meantime, nothing is stored."""
+    """Store an answer with its question. If a stored question has the same meaning, the answer is added to that
+    question. ``blocks``: the blocks of the answer's document. If the site was deleted in the meantime, nothing is
+    stored."""
     # The lock ensures that simultaneous answers find each other's question.
     alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=asked.site_id)
     if alive is None:
@@ -96,7 +97,7 @@ def record_answer(
 
 
 def _by_page(sources: Sequence[AnswerPage]) -> list[AnswerPage]:
-    """Return the best source for each page, best first."""
+    """Return the best source on each page, best first."""
     found: dict[tuple[str, str], AnswerPage] = {}
     for source in sorted(sources, key=lambda one: -one.weight):
         found.setdefault((source.space_id, source.page_id), source)
@@ -104,7 +105,7 @@ def _by_page(sources: Sequence[AnswerPage]) -> list[AnswerPage]:
 
 
 def _find_question(tx: Transaction, site_id: str, text: str, sources: Sequence[AnswerPage]) -> str:
-    """Return the ID of the stored question with the same meaning. If there is none, insert the question."""
+    """Return the ID of the stored question with the same meaning. If there is none, store the question."""
     wording = wording_of(text)
     found = store.find_by_wording(tx, site_id, wording)
     if found is not None:
@@ -154,8 +155,8 @@ on_events(_rate)
 
 @jobs.job("forgetSiteQuestions", bound=None)
 def forget_questions(context: Context) -> None:
-    """Delete answers that are older than the event retention period or exceed their site's limit, in
-    batches."""
+    """Delete, in batches, answers that are older than the retention period for events or that exceed their site's
+    limit."""
     days = timedelta(days=context.settings.insight_days)
     before = now() - int(days.total_seconds() * 1000)
     jobs.run_parts(context.db, lambda tx: store.delete_old(tx, before, _CHUNK))

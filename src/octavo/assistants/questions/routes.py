@@ -1,4 +1,4 @@
-"""Questions that visitors asked a site's assistant, and its answers."""
+"""Operations on the questions that visitors asked a site's assistant, and on the answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def get_question(
 def list_question_sources(
     call: Call, site: SiteAccess, site_question_id: str, query: wire.QuestionSourcesQuery
 ) -> Listing[wire.SiteQuestionAnswerSource]:
-    """List the pages that the answers to a question are based on."""
+    """List the pages on which the answers to a question are based."""
     with call.db.read() as tx:
         row = store.get_question(tx, site, site_question_id)
         chosen = replace(query.filter, question=row.id)
@@ -62,7 +62,7 @@ def list_question_sources(
 
 @operation("getSiteQuestionStats", "GET", f"{_SITE}/question-stats", needs=Can.VIEW)
 def get_stats(call: Call, site: SiteAccess, query: wire.QuestionStatsQuery) -> wire.SiteQuestionStats:
-    """Get statistics on a site's questions: how many there are, how well they were answered, how the answers
+    """Get statistics on a site's questions: the number of questions, how well they were answered, how the answers
     were rated, and where the questions were asked."""
     with call.db.read() as tx:
         return wire.present_stats(stats.measure_site(tx, site, query.filter))
@@ -91,7 +91,7 @@ def get_answer(
 def get_thread(
     call: Call, site: SiteAccess, site_question_answer_id: str
 ) -> list[wire.SiteQuestionAnswerWithResponse]:
-    """Get the conversation that an answer belongs to: its answers, oldest first."""
+    """Get the conversation that an answer belongs to, as a list of its answers, oldest first."""
     with call.db.read() as tx:
         row = store.get_answer(tx, site, site_question_answer_id)
         return _with_responses(call, tx, site, store.list_thread(tx, site, row.thread_id))
@@ -110,7 +110,7 @@ def _with_responses(
 def list_answer_sources(
     call: Call, site: SiteAccess, site_question_answer_id: str, query: PageQuery
 ) -> Listing[wire.SiteQuestionAnswerSource]:
-    """List the pages that an answer is based on."""
+    """List the pages on which an answer is based."""
     with call.db.read() as tx:
         row = store.get_answer(tx, site, site_question_answer_id)
         found = store.list_sources(tx, site, AnswerFilter(answer=row.id), query.limit, query.page)

@@ -17,8 +17,8 @@ WEEKS = 13
 
 
 class QuestionStats(Struct):
-    """Numbers of questions and answers. ``questions``: the number of questions by type. ``weeks``: the
-    numbers of answers in the last weeks, oldest first."""
+    """Statistics on questions and answers. ``questions``: the number of questions by type. ``weeks``: the number of
+    answers in each of the last weeks, oldest first."""
 
     questions: dict[QuestionType, int] = field(default_factory=dict)
     answers: int = 0

@@ -1,4 +1,4 @@
-"""Read and write questions and answers in the database."""
+"""Database access for questions and answers."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class QuestionRow(Struct, frozen=True):
 
 
 class SiteAnswerRow(Struct, frozen=True):
-    """Answer to a question. ``text``: the question on one line. ``raw``: the question as it was asked.
-    Personal data is masked in both."""
+    """Answer to a question. ``text``: the question on one line. ``raw``: the question as it was asked. Personal
+    data is masked in both fields."""
 
     id: str
     site_id: str
@@ -61,7 +61,7 @@ class SiteAnswerRow(Struct, frozen=True):
 
 _QUESTION = ", ".join(f"q.{name}" for name in QuestionRow.__struct_fields__)
 _OF_QUESTION = {"question_type": "q.type", "topic_id": "q.topic_id"}
-"""Answer filters whose columns belong to the question."""
+"""Columns of questions that are read as fields of answers, by field."""
 _ANSWER = ", ".join(_OF_QUESTION.get(name, f"a.{name}") for name in SiteAnswerRow.__struct_fields__)
 _decode_blocks = msgspec.json.Decoder(list[JsonObject]).decode
 
@@ -93,7 +93,7 @@ def list_questions(
     sort: SortBy | None,
     direction: Direction,
 ) -> Slice[QuestionRow]:
-    """Return the site's questions that have an answer that matches the filter and that the caller can see. By
+    """Return the site's questions with at least one answer that matches the filter and that the caller can see. By
     default, they are sorted by creation time."""
     sight = AnswerSight.of(tx, site)
     column = _SORTS[sort] if sort is not None else ""
@@ -119,7 +119,7 @@ def list_questions(
 
 
 def get_question(tx: Transaction, site: SiteAccess, question_id: str) -> QuestionRow:
-    """Return a question. Raises NotFound if it has no answer that the caller can see."""
+    """Return a question. Raises NotFound if the caller can't see any of its answers."""
     seen = AnswerSight.of(tx, site).and_also(None)
     where = (
         f" AND EXISTS (SELECT 1 FROM site_question_answers a WHERE a.question_id = q.id{seen.sql})"
@@ -198,7 +198,7 @@ def read_responses(tx: Transaction, answer_ids: Sequence[str]) -> dict[str, list
 def list_sources(
     tx: Transaction, site: SiteAccess, chosen: AnswerFilter, limit: int, page: str | None
 ) -> Slice[AnswerPage]:
-    """Return the pages that the chosen answers are based on, by ID, each with its average weight."""
+    """Return the pages on which the chosen answers are based, sorted by ID, each with its average weight."""
     found = AnswerSight.of(tx, site).and_also(chosen.of_answers())
     joined = f"""FROM site_question_sources s JOIN site_question_answers a ON a.id = s.answer_id
                  WHERE a.site_id = :site{found.sql}"""
@@ -224,7 +224,7 @@ class UnansweredQuestion(Struct, frozen=True):
 
 
 def list_unanswered(tx: Transaction, site_id: str, since: int, limit: int) -> list[UnansweredQuestion]:
-    """Return the relevant questions that had no results since a given time, most frequent first."""
+    """Return the relevant questions that were asked since a given time without results, most frequent first."""
     rows = tx.all(
         """SELECT q.id, q.text, count(*) AS unanswered, max(a.created_at)
            FROM site_question_answers a JOIN site_questions q ON q.id = a.question_id
@@ -323,7 +323,7 @@ def put_wording(tx: Transaction, site_id: str, wording: str, question_id: str) -
 
 
 def find_response(tx: Transaction, site_id: str, response_id: str) -> tuple[str, str] | None:
-    """Return the ID of the answer with a response ID, and the ID of its thread."""
+    """Return the ID of the answer with this response ID, and the ID of the answer's thread."""
     row = tx.one(
         "SELECT id, thread_id FROM site_question_answers WHERE site_id = :site AND response_id = :response",
         site=site_id,
@@ -358,7 +358,7 @@ def insert_answer(
 
 
 def rate_answer(tx: Transaction, site_id: str, response_id: str, rating: int) -> None:
-    """Store a reader's rating of an answer. The last rating counts."""
+    """Store a reader's rating of an answer. It replaces an earlier rating."""
     row = tx.one(
         f"""SELECT id, question_id, rating FROM site_question_answers
             WHERE site_id = :site AND response_id = :response{tx.for_update}""",
@@ -381,7 +381,7 @@ def rate_answer(tx: Transaction, site_id: str, response_id: str, rating: int) ->
 
 
 def delete_old(tx: Transaction, before: int, limit: int) -> int:
-    """Delete at most ``limit`` answers given before a time, and questions left without answers. Return the
+    """Delete at most ``limit`` answers given before a time, and questions that then have no answers. Return the
     number of deleted answers."""
     rows = tx.all(
         """SELECT id, question_id FROM site_question_answers WHERE created_at < :before
@@ -394,8 +394,8 @@ def delete_old(tx: Transaction, before: int, limit: int) -> int:
 
 
 def delete_excess(tx: Transaction, site_id: str, most: int, limit: int) -> int:
-    """Delete at most ``limit`` of a site's answers, keeping the latest ``most``. Return the number of deleted
-    answers."""
+    """Delete at most ``limit`` of a site's answers, but keep the latest ``most`` answers. Return the number of
+    deleted answers."""
     oldest = tx.value(
         """SELECT id FROM site_question_answers WHERE site_id = :site
            ORDER BY id DESC LIMIT 1 OFFSET :most""",

@@ -1,32 +1,34 @@
-"""Topics of a site's questions: significant words that questions have in common. No model is needed."""
+"""Topics of a site's questions, which are significant words that questions have in common. No model is required."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from octavo.assistants.sources.store import list_topics_of_records, set_topics_of_records
 from octavo.core.sentences import content_words, stems
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.ids import new_id
+from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess
 
 from .filters import AnswerSight
-from .matching import GENERAL_WORDS
+from .matching import GENERAL_WORDS, words_of
 
 _LEAST = 3
-"""Minimum number of questions per topic."""
+"""Minimum number of questions in a topic."""
 _MOST = 30
 """Maximum number of topics per site."""
 _COMMON, _MANY = 0.4, 20
-"""Words that occur in more than this fraction of the questions, such as the product name, are too common to
-be topics. The second number is the minimum number of questions for this rule to apply."""
+"""Limits for common words. A word that occurs in more than this fraction of the questions, such as the product
+name, is too common to be a topic. The second number is the minimum number of questions for this rule to apply."""
 _SAMPLE = 50
-"""Number of questions to read when looking for the most common form of a word."""
+"""Maximum number of questions to read when looking for the most common spelling of a word."""
 _CHUNK = 500
 
 
@@ -77,8 +79,8 @@ def set_change_requests(tx: Transaction, topic_id: str, allowed: bool) -> None:
 
 
 def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
-    """Return the number of pages that answers on each topic are based on, by topic. Only answers that the caller can
-    see count."""
+    """Return the number of pages on which each topic's answers are based, by topic. Only answers that the caller
+    can see are counted."""
     seen = AnswerSight.of(tx, site).condition
     return dict(
         tx.all(
@@ -96,8 +98,8 @@ def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
 
 
 def assign_topics(context: Context, site_id: str) -> None:
-    """Find the topics of a site, and assign each question to the most frequent topic mentioned in it. Topics without
-    questions are deleted."""
+    """Find the topics of a site, and assign each question and record to the most frequent topic mentioned in it. Topics
+    without questions are deleted."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
         frequent = _frequent_words(tx, site_id) if alive is not None else {}
@@ -108,6 +110,7 @@ def assign_topics(context: Context, site_id: str) -> None:
         with context.db.write() as tx:
             after = _assign_chunk(tx, site_id, topics, frequent, after)
             jobs.advance(tx)
+    _assign_records(context, site_id, topics, frequent)
     with context.db.write() as tx:
         tx.run(
             """DELETE FROM site_topics WHERE site_id = :site
@@ -117,8 +120,35 @@ def assign_topics(context: Context, site_id: str) -> None:
         jobs.advance(tx)
 
 
+def _assign_records(
+    context: Context, site_id: str, topics: Mapping[str, str], frequent: Mapping[str, int]
+) -> None:
+    """Assign each record of the site's sources to the most frequent topic mentioned in its title."""
+    after = ""
+    while True:
+        with context.db.read() as tx:
+            rows = list_topics_of_records(tx, site_id, after, _CHUNK)
+        wanted = {record_id: topics.get(_best(words_of(title), frequent)) for record_id, title, _ in rows}
+        changed = {record_id: wanted[record_id] for record_id, _, known in rows if wanted[record_id] != known}
+        if changed:
+            with context.db.write() as tx:
+                set_topics_of_records(tx, changed)
+                jobs.advance(tx)
+        if len(rows) < _CHUNK:
+            return
+        after = rows[-1][0]
+        deadlines.check()
+
+
+def _best(words: Iterable[str], frequent: Mapping[str, int]) -> str:
+    """Return the most frequent of these words; an empty text if none of them is frequent."""
+    return max(
+        (word for word in words if word in frequent), key=lambda word: (frequent[word], word), default=""
+    )
+
+
 def _frequent_words(tx: Transaction, site_id: str) -> dict[str, int]:
-    """Return the words that enough questions share, each with the number of questions."""
+    """Return the words that enough questions have in common, each with the number of questions."""
     total = tx.value("SELECT count(*) FROM site_questions WHERE site_id = :site", site=site_id)
     rows = tx.all(
         """SELECT word, count(*) AS questions FROM site_question_words WHERE site_id = :site
@@ -175,7 +205,7 @@ def _label_of(tx: Transaction, site_id: str, word: str) -> str:
 def _assign_chunk(
     tx: Transaction, site_id: str, topics: Mapping[str, str], frequent: Mapping[str, int], after: str
 ) -> str | None:
-    """Assign the next questions after an ID to topics. Return the last ID, or None at the end."""
+    """Assign the questions that follow an ID to topics. Return the last ID of this batch; None at the end."""
     rows = tx.all(
         """SELECT id, topic_id FROM site_questions WHERE site_id = :site AND id > :after
            ORDER BY id LIMIT :limit""",
@@ -184,19 +214,17 @@ def _assign_chunk(
         limit=_CHUNK,
     )
     ids = [row[0] for row in rows]
-    best: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     if topics and ids:
         for question_id, word in tx.all(
             "SELECT question_id, word FROM site_question_words WHERE question_id IN :ids AND word IN :words",
             ids=ids,
             words=list(topics),
         ):
-            other = best.get(question_id)
-            if other is None or (frequent[word], word) > (frequent[other], other):
-                best[question_id] = word
+            found.setdefault(question_id, []).append(word)
     changed = []
     for question_id, topic_id in rows:
-        wanted = topics[best[question_id]] if question_id in best else None
+        wanted = topics.get(_best(found.get(question_id, ()), frequent))
         if wanted != topic_id:
             changed.append({"id": question_id, "topic": wanted})
     tx.run_many("UPDATE site_questions SET topic_id = :topic WHERE id = :id", changed)

@@ -17,9 +17,9 @@ ChannelType = Literal[
 
 
 class Asked(Struct, frozen=True):
-    """Location and context of a question asked on a site. ``response_id``: the ID of the answer, as the asker knows it.
-    ``previous``: the response that the question continues. ``language``: the language of the page where it was asked,
-    if known."""
+    """Location and context of a question that was asked on a site. ``response_id``: the ID by which the asker knows
+    the answer. ``previous``: the response that the question continues. ``language``: the language of the page on
+    which the question was asked, if known."""
 
     site_id: str
     channel_type: ChannelType
@@ -30,8 +30,7 @@ class Asked(Struct, frozen=True):
 
 
 class AnswerPage(Struct, frozen=True):
-    """Page that an answer is based on. ``weight``: the percentage of the question's words that it
-    contains."""
+    """Page on which an answer is based. ``weight``: the percentage of the question's words that the page contains."""
 
     space_id: str
     page_id: str

@@ -61,7 +61,7 @@ class StatsTypes(Struct, rename={"how_to": "how-to"}):
 
 
 class SiteQuestionStats(Struct, rename="camel", kw_only=True):
-    """Numbers of questions and answers. ``weeklyPulse``: the numbers of answers in each of the last 13 weeks,
+    """Statistics on questions and answers. ``weeklyPulse``: the number of answers in each of the last 13 weeks,
     oldest first."""
 
     total: int
@@ -94,16 +94,16 @@ class QuestionReference(Struct):
 
 
 class AnswerInput(Struct):
-    """Question that was answered. ``text``: the question on one line; ``raw``: as it was asked, with personal
-    data masked."""
+    """Question that was answered. ``text``: the question on one line. ``raw``: the question as it was asked.
+    Personal data is masked in both fields."""
 
     text: str
     raw: str
 
 
 class AnswerThread(Struct):
-    """Conversation that an answer belongs to. ``id``: the ID of its first answer; ``previous``: the
-    previous answer."""
+    """Conversation that an answer belongs to. ``id``: the ID of the first answer in the conversation. ``previous``:
+    the previous answer."""
 
     id: str
     previous: str
@@ -114,7 +114,8 @@ class AnswerFeedback(Struct):
 
 
 class AnswerChannel(Struct):
-    """Channel where a question was asked. ``id``: the ID of a service's channel; null if it was deleted."""
+    """Channel in which a question was asked. ``id``: the ID of the channel, if it is a site channel; null if that
+    was deleted."""
 
     type: ChannelType
     id: str | None | UnsetType = UNSET
@@ -122,7 +123,7 @@ class AnswerChannel(Struct):
 
 class SiteQuestionAnswer(Struct, rename="camel", kw_only=True):
     """Answer to a question. ``language``: the language of the question; `und` if it is uncertain. ``helpfulness``:
-    based on the rating if there is one, and otherwise on whether the answer resolved the question."""
+    the reader's rating if there is one; otherwise, it depends on whether the answer resolved the question."""
 
     id: str
     question: QuestionReference
@@ -168,8 +169,8 @@ class SiteQuestionAnswerWithResponse(SiteQuestionAnswer, rename="camel", kw_only
 
 
 class SiteQuestionAnswerSource(Struct, kw_only=True):
-    """Page that answers are based on. ``weight``: the fraction of the question's words that it contains, 0 to
-    1."""
+    """Page on which answers are based. ``weight``: the fraction of the question's words that the page contains,
+    from 0 to 1."""
 
     id: str
     weight: float
@@ -186,7 +187,7 @@ class SiteQuestionAnswerSource(Struct, kw_only=True):
 
 
 class QuestionQuery(Struct, rename="camel", kw_only=True):
-    """Query parameters that select which answers a question's statistics count."""
+    """Query parameters for a question. They select the answers that the question's statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")
@@ -254,7 +255,7 @@ class AnswersQuery(QuestionQuery, rename="camel", kw_only=True):
 
 
 def to_milliseconds(moment: datetime | None) -> int | None:
-    """Return a time in milliseconds. A time without a time zone is in UTC."""
+    """Return a time in milliseconds. A time without a time zone is interpreted as UTC."""
     return (
         None
         if moment is None

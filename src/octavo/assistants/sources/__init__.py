@@ -1,4 +1,4 @@
-"""Context sources: records from other services, such as tickets and issues, that show the needs of readers."""
+"""Context sources, which are records from other services, such as tickets and issues, that show what readers need."""
 
 from . import jobs as jobs
 from . import tables as tables

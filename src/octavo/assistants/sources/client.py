@@ -1,5 +1,5 @@
-"""Send requests to the APIs of sources, and explain failures. Nothing is retried, because the next sync continues from
-the same position."""
+"""Send requests to the APIs of sources, and explain failures. Failed requests aren't retried, because the next sync
+continues from the same position."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .types import FailureReason, SourceFailure
 
 _ANSWER = Limits(size=32 * 1024 * 1024, seconds=30, follow=False)
 _LONGEST_LIST = 10_000
-"""Maximum number of pages to read from a list in one sync."""
+"""Maximum number of pages of a list to read in one sync."""
 
 
 class SourceApi:
-    """Client for the API of a service. Its functions raise SourceFailure if a request fails.
+    """Client for the API of a service. Its methods raise SourceFailure if a request fails.
 
     ``base``: the root URL. ``name``: the name of the service, for messages. ``headers``: the headers for
     authentication.
@@ -84,14 +84,14 @@ class SourceApi:
 
 
 class ListGuard:
-    """Guard against lists that never end or repeat a page."""
+    """Guard against lists that never end, or that repeat a page."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._seen: set[str] = set()
 
     def check(self, place: str) -> None:
-        """Raise SourceFailure if the cursor of the next page was already used or the list is too long."""
+        """Raise SourceFailure if the cursor of the next page was already used, or if the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure(
                 "upstream_unavailable", f"{self._name} returned an endless list. Try again later."
@@ -138,23 +138,23 @@ def _as_object(found: object, name: str) -> JsonObject:
 
 
 def read_text(value: object) -> str:
-    """Return a value from a response if it is a string; otherwise, an empty string."""
+    """Return a value from a response if it is a string; otherwise, return an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def read_list(value: object) -> list[JsonObject]:
-    """Return the objects of a list in a response."""
+    """Return the objects in a list from a response."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def read_object(value: object) -> JsonObject:
-    """Return a value from a response if it is an object; otherwise, an empty object."""
+    """Return a value from a response if it is an object; otherwise, return an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def read_names(value: object) -> str:
-    """Return the names in a list of a response, such as labels, separated by commas. They are strings, or objects
-    with a ``name``."""
+    """Return the names in a list from a response, such as labels, separated by commas. Each item of the list is a
+    string or an object with a ``name``."""
     names = [
         read_text(read_object(each).get("name")) or read_text(each)
         for each in (value if isinstance(value, list) else [])
@@ -163,7 +163,7 @@ def read_names(value: object) -> str:
 
 
 def read_time(value: object) -> int | None:
-    """Return a time from a response in milliseconds, or None if it isn't a time."""
+    """Return a time from a response in milliseconds; None if it isn't a time."""
     try:
         return milliseconds(datetime.fromisoformat(read_text(value)))
     except ValueError:
@@ -171,7 +171,7 @@ def read_time(value: object) -> int | None:
 
 
 def read_seconds(value: object) -> int | None:
-    """Return a time from a response that is in seconds since 1970 in milliseconds, or None if it isn't a time."""
+    """Convert a time in seconds from a response to milliseconds; return None if it isn't a time."""
     return int(value * 1000) if isinstance(value, int | float) and 0 < value < 10**10 else None
 
 
@@ -181,7 +181,7 @@ def basic_login(user: str, secret: str) -> dict[str, str]:
 
 
 def text_of_html(html: str) -> str:
-    """Return the text of an HTML fragment, with a line for each block."""
+    """Return the text of an HTML fragment, with each block on its own line."""
     # The import code is loaded only when needed.
     from octavo.interchange.readers.formats.html import parse_html
 

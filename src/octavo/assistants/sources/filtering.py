@@ -1,4 +1,4 @@
-"""Connection filters: words that a record must or must not contain."""
+"""Filters of connections: words that records must or must not contain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from .types import SourceRecord
 
 
 def matches(filter: str | None, record: SourceRecord) -> bool:
-    """Return whether a record contains all words of a filter, and none of those marked with a minus sign.
+    """Return whether a record contains all words of a filter, except those with a minus sign, which it must not
+    contain.
 
     >>> record = SourceRecord(id="1", type="ticket", title="Refund", body="", metadata={"labels": "billing, open"})
     >>> matches("refund billing", record), matches("refund -billing", record), matches("refu", record)

@@ -1,4 +1,4 @@
-"""Jobs that sync connections: on request, and every hour."""
+"""Jobs that sync connections on request and every hour."""
 
 from __future__ import annotations
 

@@ -24,21 +24,22 @@ _LOCAL = "octavo@localhost"
 
 
 class UnknownRecipient(Exception):
-    """Raised if no connection has the address that a message was sent to."""
+    """Raised if no connection has any of the addresses to which a message was sent."""
 
 
 def mail_domain(settings: Settings) -> str | None:
-    """Return the domain that this server receives mail for: the domain of its sender address, if one is
+    """Return the domain for which this server receives mail, which is the domain of its sender address, if one is
     configured."""
     address = getaddresses([settings.mail_from])[0][1]
     return address.rpartition("@")[2] if address and address != _LOCAL else None
 
 
 def receive_mail(context: Context, data: bytes, recipients: Iterable[str] = ()) -> int:
-    """Store a message as a record of each connection that it is addressed to, and return their number.
+    """Store a message as a record of each connection to which it is addressed, and return the number of
+    connections.
 
-    ``recipients``: the envelope addresses; if empty, the addresses in the headers are used. Raises
-    UnknownRecipient if no connection has one of these addresses."""
+    ``recipients``: the envelope addresses; if empty, the addresses in the headers are used. Raises UnknownRecipient
+    if no connection has one of these addresses."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     assert isinstance(message, EmailMessage)
     wanted = list(recipients) or _addresses(message)
@@ -61,7 +62,7 @@ def _addresses(message: EmailMessage) -> list[str]:
 
 
 def _record_of(message: EmailMessage, data: bytes) -> SourceRecord:
-    """Return a record for a message. Malformed messages are accepted."""
+    """Return the record for a message. Malformed messages are accepted."""
     id = str(message.get("message-id") or "").strip("<> ") or hashlib.sha256(data).hexdigest()
     try:
         created_at = milliseconds(parsedate_to_datetime(str(message.get("date"))))

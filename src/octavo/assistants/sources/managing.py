@@ -22,7 +22,7 @@ from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
 _ADDRESSES = ("base_url", "data_center", "domain", "subdomain", "url")
-"""Settings that determine the server that secrets are sent to."""
+"""Settings that determine to which server secrets are sent."""
 
 
 def create_source(
@@ -33,8 +33,8 @@ def create_source(
     usage: SourceUsage,
     filter: str | None,
 ) -> ConnectionRow:
-    """Connect a site to a source, and start its first sync. Raises BadRequest if a setting is invalid, and
-    Conflict if the site has too many connections."""
+    """Connect a site to a source, and start its first sync. Raises BadRequest if a setting is invalid, and Conflict
+    if the site already has the maximum number of connections."""
     values, secrets = _split(connector, setup, {})
     with context.db.write() as tx:
         row = store.insert_connection(
@@ -57,8 +57,7 @@ def update_source(
     label: str | None | UnsetType,
     filter: str | None | UnsetType,
 ) -> ConnectionRow:
-    """Change a connection. If the settings or the filter change, the source is read again from the
-    beginning."""
+    """Update a connection. If the settings or the filter change, the source is read again from the beginning."""
     values: dict[str, object] = {}
     if label is not UNSET:
         values["label"] = label or None
@@ -90,7 +89,7 @@ def update_source(
 def _split(
     connector: str, setup: Mapping[str, str], previous: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the visible settings and the secrets. A secret sent as the placeholder keeps its previous
+    """Split settings into visible settings and secrets. A secret that is sent as the placeholder keeps its previous
     value."""
     _, names = list_fields(connector)
     secrets = {name: value for name, value in setup.items() if name in names}
@@ -112,7 +111,7 @@ def delete_source(tx: Transaction, site: SiteAccess, connection_id: str) -> bool
 
 
 def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
-    """Start a sync on behalf of a person. Raises BadRequest if the source pushes its records."""
+    """Start a sync at a person's request. Raises BadRequest if the source pushes its records."""
     row = store.get_connection(tx, site.site_id, connection_id)
     if row.connector not in PULLED:
         raise BadRequest("This connection can't be synced, because its source sends records to Octavo.")
@@ -120,8 +119,8 @@ def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
 
 
 def receive_records(context: Context, site: SiteAccess, records: Sequence[SourceRecord]) -> None:
-    """Store records sent by an app. They belong to the API's connection or to the connection of the app's
-    integration."""
+    """Store records that an app sends. They belong to the connection of the app's integration or, for other apps,
+    to the API's connection."""
     with context.db.write() as tx:
         connector = "builtin:api"
         if not isinstance(site.actor, Person):

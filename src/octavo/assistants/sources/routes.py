@@ -1,4 +1,4 @@
-"""A site's context sources and their records."""
+"""Operations on a site's context sources and their records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _present(call: Call, site: SiteAccess, row: ConnectionRow) -> wire.ContextCo
 
 @operation("listSiteContextConnections", "GET", _CONNECTIONS, needs=Can.EDIT)
 def list_connections(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ContextConnection]:
-    """List the sources that a site is connected to, oldest first."""
+    """List the connections of a site to sources, oldest first."""
     with call.db.read() as tx:
         found = store.list_connections(tx, site.site_id, query.limit, query.page)
     return present_slice(found, lambda row: _present(call, site, row))
@@ -107,8 +107,8 @@ def sync(call: Call, site: SiteAccess, site_context_connection_id: str) -> None:
 
 @operation("testSiteContextConnection", "POST", f"{_CONNECTION}/test", needs=Can.ADMIN, errors=(404,))
 def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.ContextTestResult:
-    """Test whether a source can be read with a connection's settings. A failed attempt isn't an error: the
-    result contains the reason."""
+    """Test whether a source can be read with a connection's settings. A failed test isn't an error: the result
+    contains the reason."""
     with call.db.read() as tx:
         row = store.get_connection(tx, site.site_id, site_context_connection_id)
     failure = test_connection(call.context, row)
@@ -119,8 +119,7 @@ def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.
 
 @operation("listSiteContextRecords", "GET", _RECORDS, needs=Can.EDIT)
 def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> Listing[wire.ContextRecord]:
-    """List the records from all of a site's sources, newest first. Records have no topics, so the `topic`
-    filter matches none."""
+    """List the records from all of a site's sources, newest first."""
     with call.db.read() as tx:
         found = store.list_records(
             tx,
@@ -130,7 +129,7 @@ def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> List
             type=query.type,
             connector=query.connector,
             connection=query.connection,
-            nothing=query.topic is not None,
+            topic=query.topic,
         )
     return present_slice(found, lambda row: wire.present_record(call, site.organization_id, row))
 
@@ -148,6 +147,6 @@ def get_record(call: Call, site: SiteAccess, site_context_record_id: str) -> wir
 @operation("upsertSiteContextRecords", "PUT", _RECORDS, needs=Can.EDIT, status=204, errors=(400, 409))
 def put_records(call: Call, site: SiteAccess, body: wire.ContextRecords) -> None:
     """Store up to 500 records, such as tickets or documents in Markdown. A record with the same ID as an existing
-    record replaces it. The records belong to the connection `builtin:api`, or to the connection of the integration that
-    sends them. The connection is created if it doesn't exist."""
+    record replaces that record. The records belong to the connection `builtin:api`, or to the connection of the
+    integration that sends them. The connection is created if it doesn't exist."""
     receive_records(call.context, site, read_records(body))

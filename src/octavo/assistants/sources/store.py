@@ -1,4 +1,4 @@
-"""Read and write connections to sources, and their records, in the database."""
+"""Database access for connections to sources and for their records."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ class RecordRow(Struct, frozen=True):
     title: str
     description: str | None
     url: str | None
+    topic_id: str | None
     created_at: int
     processed_at: int
 
@@ -113,7 +114,7 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
 
 
 def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
-    """Return the connections that use a connector, on all sites."""
+    """Return the connections that use this connector, on all sites."""
     rows = tx.all(
         f"SELECT {_CONNECTION} FROM context_connections c WHERE c.connector = :connector ORDER BY c.id",
         connector=connector,
@@ -122,7 +123,7 @@ def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
 
 
 def find_pushed(tx: Transaction, site_id: str, connector: str) -> ConnectionRow | None:
-    """Return the oldest connection of a site that uses a connector."""
+    """Return a site's oldest connection that uses the given connector."""
     row = tx.one(
         f"""SELECT {_CONNECTION} FROM context_connections c WHERE c.site_id = :site AND c.connector = :connector
             ORDER BY c.id LIMIT 1""",
@@ -153,7 +154,7 @@ def insert_connection(
     usage: SourceUsage,
     filter: str | None,
 ) -> ConnectionRow:
-    """Insert a connection. Raises Conflict if the site has too many."""
+    """Insert a connection. Raises Conflict if the site already has the maximum number of connections."""
     # The lock ensures that simultaneous requests count each other's connections.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     count = tx.value("SELECT count(*) FROM context_connections WHERE site_id = :site", site=site_id)
@@ -202,7 +203,8 @@ def encode_usage(usage: SourceUsage) -> str:
 
 
 def is_current(tx: Transaction, connection_id: str, run: str) -> bool:
-    """Return whether a sync is still the current sync of an existing connection, and lock the connection."""
+    """Lock a connection, and return whether a sync is still its current sync. Return False if the connection no
+    longer exists."""
     return (
         tx.one(
             f"SELECT 1 FROM context_connections WHERE id = :id AND run = :run{tx.for_update}",
@@ -236,7 +238,7 @@ def list_records(
     type: RecordType | None = None,
     connector: str | None = None,
     connection: str | None = None,
-    nothing: bool = False,
+    topic: str | None = None,
 ) -> Slice[RecordRow]:
     """Return the records of a site, newest first."""
     # Counting every record for each page would make reading a list of them quadratic.
@@ -251,12 +253,13 @@ def list_records(
         )
         or 0
     )
-    if nothing or not known:
+    if not known:
         return Slice([], 0)
     where = (
         (" AND r.type = :type" if type else "")
         + (" AND c.connector = :connector" if connector else "")
         + (" AND r.connection_id = :connection" if connection else "")
+        + (" AND r.topic_id = :topic" if topic else "")
     )
     return list_page(
         tx,
@@ -267,9 +270,10 @@ def list_records(
         lambda row: RecordRow(*row),
         by="r.id",
         descending=True,
-        count=None if type else known,
+        count=None if type or topic else known,
         site=site_id,
         type=type,
+        topic=topic,
         connector=connector,
         connection=connection,
     )
@@ -283,6 +287,39 @@ def list_titles(tx: Transaction, site_id: str, limit: int) -> list[tuple[str, st
         limit=limit,
     )
     return [(record_id, title) for record_id, title in rows]
+
+
+def list_topics_of_records(
+    tx: Transaction, site_id: str, after: str, limit: int
+) -> list[tuple[str, str, str | None]]:
+    """Return the IDs, titles, and topics of the records of a site that follow an ID."""
+    rows = tx.all(
+        """SELECT id, title, topic_id FROM context_records WHERE site_id = :site AND id > :after
+           ORDER BY id LIMIT :limit""",
+        site=site_id,
+        after=after,
+        limit=limit,
+    )
+    return [(record_id, title, topic_id) for record_id, title, topic_id in rows]
+
+
+def set_topics_of_records(tx: Transaction, topics: Mapping[str, str | None]) -> None:
+    """Set the topics of records. ``topics``: by the ID of the record."""
+    tx.run_many(
+        "UPDATE context_records SET topic_id = :topic WHERE id = :id",
+        [{"id": id, "topic": topic_id} for id, topic_id in sorted(topics.items())],
+    )
+
+
+def count_records_by_topic(tx: Transaction, site_id: str) -> dict[str, int]:
+    """Return the number of records of a site by topic."""
+    return dict(
+        tx.all(
+            """SELECT topic_id, count(*) FROM context_records
+               WHERE site_id = :site AND topic_id IS NOT NULL GROUP BY topic_id""",
+            site=site_id,
+        )
+    )
 
 
 def list_records_by_id(tx: Transaction, record_ids: Sequence[str]) -> list[RecordRow]:
@@ -304,8 +341,8 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
 def put_records(
     tx: Transaction, connection: ConnectionRow, records: Iterable[SourceRecord], run: str | None
 ) -> int:
-    """Insert and update records by their ID at the source, and return the number of changed records. If two records
-    have the same ID, the later record is used. Raises Conflict if the site's limit is exceeded."""
+    """Insert and update records, identified by their ID in the source, and return the number of changed records. If
+    two records have the same ID, the later record is used. Raises Conflict if the site's limit is exceeded."""
     wanted = {record.id: record for record in records}
     known: dict[str, str] = dict(
         tx.all(
@@ -378,7 +415,7 @@ def delete_records(tx: Transaction, connection_id: str) -> None:
 
 
 def delete_other_records(tx: Transaction, connection_id: str, run: str) -> int:
-    """Delete a batch of records that the latest sync didn't return. Returns the number of deleted records."""
+    """Delete a batch of the records that the latest sync didn't return. Returns the number of deleted records."""
     count = tx.run(
         """DELETE FROM context_records WHERE id IN (
              SELECT id FROM context_records WHERE connection_id = :connection AND (run IS NULL OR run <> :run)

@@ -56,7 +56,8 @@ def test_connection(context: Context, row: ConnectionRow) -> SourceFailure | Non
 
 
 def sync_connection(context: Context, connection_id: str) -> None:
-    """Sync a connection. If another sync starts later, it replaces this sync. A failure is stored with its reason."""
+    """Sync a connection. If another sync is started in the meantime, it replaces this sync. A failure is stored
+    with its reason."""
     run = ids.new_id()
     with context.db.write() as tx:
         row = store.find_connection(tx, connection_id)
@@ -92,7 +93,7 @@ def sync_connection(context: Context, connection_id: str) -> None:
 
 
 def _store(context: Context, connector: Connector, row: ConnectionRow, run: str, batch: SourceBatch) -> bool:
-    """Store a batch. Return False if the sync was replaced or the connection was deleted."""
+    """Store a batch. Return False if another sync has replaced this sync, or if the connection was deleted."""
     records = prepare(context.settings, row, batch.records)
     with context.db.write() as tx:
         if not store.is_current(tx, row.id, run):
@@ -105,7 +106,8 @@ def _store(context: Context, connector: Connector, row: ConnectionRow, run: str,
 
 
 def prepare(settings: Settings, row: ConnectionRow, records: Iterable[SourceRecord]) -> list[SourceRecord]:
-    """Return the records that a connection stores: records that match its filter, and tickets without personal data."""
+    """Return the records for a connection to store: those that match its filter, with personal data masked in
+    tickets."""
     kept = []
     for each in records:
         record = each.limited()

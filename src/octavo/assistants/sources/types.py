@@ -21,7 +21,7 @@ _TITLE, _DESCRIPTION, _URL = 256, 512, 2048
 
 
 class SourceFailure(Exception):
-    """Raised if a source can't be read, with the reason and a message for people."""
+    """Raised if a source can't be read. It contains a reason, and a message for people."""
 
     def __init__(self, reason: FailureReason, message: str) -> None:
         super().__init__(message)
@@ -66,14 +66,15 @@ def _storable(text: str) -> str:
 
 
 class SourceBatch(Struct, frozen=True):
-    """Batch of records in a sync. ``cursor``: the position after this batch, stored together with its records."""
+    """Batch of records in a sync. ``cursor``: the position after this batch, which is stored together with its
+    records."""
 
     records: Sequence[SourceRecord]
     cursor: str
 
 
 class SourceSetup(Struct, frozen=True):
-    """Settings of a connection, with its secrets. ``cursor``: the position to continue from; empty for a full
+    """Settings of a connection, with its secrets. ``cursor``: the position from which to continue; empty for a full
     sync. ``tick``: a function to call regularly during a long batch."""
 
     values: Mapping[str, str]
@@ -82,7 +83,7 @@ class SourceSetup(Struct, frozen=True):
 
 
 class Connector(Protocol):
-    """Kind of source. Its functions raise SourceFailure.
+    """Kind of source. Its methods raise SourceFailure if the source can't be read.
 
     ``fields``: the names of its settings. ``secrets``: the names of the settings that are stored encrypted.
     ``complete``: whether every sync reads all records, so that missing records can be deleted."""
@@ -96,4 +97,4 @@ class Connector(Protocol):
         """Check that the source can be read."""
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        """Yield the records that are new or changed since the cursor, oldest change first."""
+        """Yield batches of the records that are new or changed since the cursor, oldest change first."""

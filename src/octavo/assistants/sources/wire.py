@@ -23,7 +23,7 @@ Filter = Annotated[str, Meta(max_length=1024)]
 
 
 class ContextSetup(Struct, rename="camel", kw_only=True):
-    """Settings of a connection. Each connector has its own; responses hide secrets."""
+    """Settings of a connection, which depend on the connector. Responses hide secrets."""
 
     url: Text | UnsetType = UNSET
     repository: Text | UnsetType = UNSET
@@ -123,10 +123,11 @@ class ContextRecord(Struct, rename="camel", kw_only=True):
     object: Literal["context-record"] = "context-record"
     description: str | UnsetType = UNSET
     processed_at: str | UnsetType = UNSET
+    topics: list[str] | UnsetType = UNSET
 
 
 class ContextRecordInput(Struct, rename="camel", kw_only=True):
-    """Record to store. ``id``: the ID at the source; a record with the same ID is replaced."""
+    """Record to store. ``id``: the record's ID in the source. A record with the same ID is replaced."""
 
     id: Annotated[str, Meta(min_length=1, max_length=255)]
     type: RecordType
@@ -195,7 +196,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return the settings for the use of records. Raises BadRequest if a use isn't supported."""
+    """Return the settings for how records are used. Raises BadRequest if a use isn't supported."""
     if given.search:
         raise BadRequest(
             "usageSettings.search: must be false, because search on this server doesn't include records"
@@ -208,7 +209,8 @@ def read_usage(given: ContextUsage) -> SourceUsage:
 def present_connection(
     to: Recipient, organization_id: str, row: ConnectionRow, mail_domain: str | None
 ) -> ContextConnection:
-    """Present a connection. ``mail_domain``: the domain that this server receives mail for, if any."""
+    """Return a connection in the API format. ``mail_domain``: the domain for which this server receives mail, if
+    any."""
     _, secrets = list_fields(row.connector)
     setup = {**row.setup, **dict.fromkeys(secrets, HIDDEN)}
     usage = row.usage
@@ -247,6 +249,7 @@ def present_record(to: Recipient, organization_id: str, row: RecordRow) -> Conte
         urls=RecordUrls(location, row.url or UNSET),
         description=row.description or UNSET,
         processed_at=iso(row.processed_at),
+        topics=[row.topic_id] if row.topic_id is not None else UNSET,
     )
 
 
@@ -255,7 +258,7 @@ def _location(to: Recipient, organization_id: str, site_id: str, kind: str, id: 
 
 
 def read_records(given: list[ContextRecordInput]) -> list[SourceRecord]:
-    """Return records in their stored format. Raises BadRequest, naming the invalid record."""
+    """Return records in their stored format. Raises BadRequest with the position of an invalid record."""
     return [_read_record(f"[{number}]", record) for number, record in enumerate(given)]
 
 

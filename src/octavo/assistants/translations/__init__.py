@@ -1,3 +1,3 @@
-"""Translations: copies of spaces in other languages, updated from the originals."""
+"""Translations, which are copies of spaces in other languages that are updated from the originals."""
 
 from . import tables as tables

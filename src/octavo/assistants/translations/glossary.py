@@ -1,4 +1,4 @@
-"""Glossary: words with fixed translations."""
+"""Glossary of words with fixed translations."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_ENTRIES = 5000
 
 
 class EntryChange(NamedTuple):
-    """Change to an entry. ``id``: the entry to change; without it, a new entry is inserted. ``translations``: the new
-    translations; without them, the entry is deleted."""
+    """Change to an entry. ``id``: the entry to change; None to insert a new entry. ``translations``: the new
+    translations; None to delete the entry."""
 
     id: str | None
     translations: Mapping[Any, str] | None
@@ -37,8 +37,8 @@ def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
 def list_sorted(
     tx: Transaction, org: OrgAccess, language: str, limit: int, page: str | None
 ) -> Slice[EntryRow]:
-    """Return one page of the entries, sorted by their words in a language. Entries without a word in that
-    language come last."""
+    """Return one page of the entries, sorted by the words in one language. Entries without a word in that language
+    come last."""
 
     def key(row: EntryRow) -> str:
         word = msgspec.json.decode(row.translations, type=dict[str, str]).get(language)
@@ -48,8 +48,8 @@ def list_sorted(
 
 
 def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
-    """Apply either all changes or none. Raises NotFound if an entry doesn't exist, and BadRequest if there
-    are too many entries."""
+    """Apply all changes or, if one of them is invalid, none. Raises NotFound if an entry doesn't exist, and
+    BadRequest if there are too many entries."""
     for number, (id, translations) in enumerate(changes):
         if translations is None:
             assert id is not None

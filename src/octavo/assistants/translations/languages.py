@@ -1,4 +1,4 @@
-"""Language names for a model, and a check of a segment's language by its letters and most common words."""
+"""Language names for models, and a check of a segment's language based on its letters and its most common words."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ _LETTERS = {
     "he": "\u0590-\u05ff",
     "th": "\u0e00-\u0e7f",
 }
-"""Regular expressions for the characters of languages with non-Latin scripts."""
+"""Regular expressions for the characters of languages with non-Latin scripts, by language."""
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
-"""Minimum fraction of a segment's letters that must belong to the script of its language. Product names are often in
-another script."""
+"""Minimum fraction of a segment's letters that must belong to the script of its language. The fraction is low
+because product names are often in another script."""
 _FEW = 12
 """Number of letters up to which text isn't checked, because a short heading may be a name."""
 
@@ -96,7 +96,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def seems_other(text: str, language: str) -> bool:
-    """Return whether a segment is clearly in another language. False for short and ambiguous text."""
+    """Return whether a segment is clearly in another language. Return False for short and ambiguous text."""
     letters = _ANY_LETTER.findall(text)
     if len(letters) <= _FEW:
         return False

@@ -1,4 +1,5 @@
-"""Learn from people's edits in a translated space. The edits become the preferred translations of the source text."""
+"""Learn from people's edits in a translated space. Edited text becomes the preferred translation of the source
+text."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from .store import TranslationPartRow, TranslationRow
 
 
 def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
-    """Store people's edits to the translations that the last run wrote. If the source has changed since that run, an
-    edit doesn't apply to the new source."""
+    """Store people's edits to the translations that the last run wrote. If the source text has changed since that
+    run, an edit to its translation isn't stored for the new text."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -44,12 +45,12 @@ def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, Trans
 
 
 def list_texts(source: str) -> list[str]:
-    """Return the text segments in a page file, like ``segments``."""
+    """Return the text segments in a page file, as ``segments`` does."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 
 def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """Return people's replacements for the translations in ``written``, by source text."""
+    """Return the text with which people replaced the translations in ``written``, by source text."""
     if len(source) != len(written):
         return {}
     learned: dict[str, str] = {}
@@ -60,7 +61,7 @@ def changed_by_people(source: list[str], written: list[str], now: list[str]) -> 
 
 
 def changed_fields(part: TranslationPartRow, page: Page) -> dict[str, str]:
-    """Return people's replacements for translated fields, by field of the source's page."""
+    """Return the text with which people replaced translated fields, by field of the source page."""
     written = part.written.page
     if written is None:
         return {}

@@ -25,7 +25,7 @@ _MAX_TITLE = 50
 
 
 class NewTranslation(NamedTuple):
-    """Translation to create. ``source``: the space; ``instructions``: the nodes of a document."""
+    """Translation to create. ``source``: the space to translate. ``instructions``: the nodes of a document."""
 
     source: str
     source_language: str
@@ -37,9 +37,9 @@ class NewTranslation(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation, and the caller's access to its space, which determines the caller's permissions. Raises
-    NotFound if the caller can't see the translation, and Forbidden if the caller doesn't have the permission
-    ``needs``."""
+    """Return a translation and the caller's access to its space. This access determines what the caller can do with
+    the translation. Raises NotFound if the caller can't see the translation, and Forbidden if the caller doesn't
+    have the permission ``needs``."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = require_found(store.find_translation(tx, org.organization_id, translation_id), missing)
     try:
@@ -50,8 +50,8 @@ def get_translation(
 
 @contextmanager
 def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[str | None]:
-    """Prepare to call ``create`` within this context manager's block, like ``prepare_copy``. Raises the
-    same errors as ``create``."""
+    """Make preparations for ``create``, which must be called inside the ``with`` block, like ``prepare_copy``.
+    Raises the same errors as ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
@@ -72,9 +72,9 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> 
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
-    """Create a copy of the source that runs keep up to date, and start its first run. The copy is visible to the same
-    people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and BadRequest
-    if it can't be translated."""
+    """Create a copy of the source, which runs keep up to date, and start the first run. The copy is visible to the
+    same people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and
+    BadRequest if it can't be translated."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)
     instructions = read_instructions(wanted.instructions)
@@ -109,8 +109,8 @@ def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: st
 
 
 def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
-    """Start another run; a run in progress is restarted. Raises NotFound if the translation or its source
-    doesn't exist or isn't visible to the caller, and Forbidden if the caller doesn't have permission."""
+    """Start another run, or restart the run in progress. Raises NotFound if the translation or its source doesn't
+    exist or isn't visible to the caller, and Forbidden if the caller doesn't have permission."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     space_access(tx, org.actor, Can.VIEW, found.source_id)
     _start(tx, found, org.user_id)
@@ -122,8 +122,8 @@ def _start(tx: Transaction, found: TranslationRow, user_id: str) -> None:
 
 
 def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationRow:
-    """Cancel the run in progress. Its completed translations stay in the translation memory, and the space
-    isn't changed. Raises BadRequest if no run is in progress."""
+    """Cancel the run in progress. Completed translations stay in the translation memory, and the space isn't
+    changed. Raises BadRequest if no run is in progress."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     if not store.cancel_run(tx, found.id):
         raise BadRequest("This translation has no run in progress.")

@@ -1,4 +1,4 @@
-"""Find similar segments in the translation memory, for translators."""
+"""Find segments in the translation memory that are similar to a segment, to help people translate it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .store import TranslationRow
 
 MAX_MATCHES = 10
 NEAR = 0.5
-"""Minimum score for segments to count as similar."""
+"""Minimum score at which segments count as similar."""
 _CANDIDATES = 60
 
 
 class SimilarText(Struct, frozen=True):
-    """Text in the memory that is similar to another segment. ``score``: their ``similarity``."""
+    """Text in the translation memory that is similar to another segment. ``score``: their ``similarity``."""
 
     source: str
     target: str
@@ -29,8 +29,9 @@ class SimilarText(Struct, frozen=True):
 
 
 def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[SimilarText]:
-    """Return the most similar segments in the memory for a translation's languages, from spaces that the caller can
-    see. The most similar segment comes first. Among equally similar segments, human translations come first."""
+    """Return the most similar segments in the translation memory for a translation's languages, from spaces that
+    the caller can see. The most similar segment comes first. Among equally similar segments, human translations
+    come first."""
     found = []
     for entry in store.list_similar(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
         score = similarity(text, entry.source)

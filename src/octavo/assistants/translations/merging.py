@@ -1,8 +1,8 @@
-"""Merge the result of a run into the translated space, like a change request: people's edits are kept.
+"""Merge the result of a run into the translated space like a change request, so that people's edits are kept.
 
-The common base is the result of the last run, so differences from it in the space are people's edits. If
-people and the source changed the same text, people's version is kept, and the conflict is reported until
-someone edits the text again."""
+The common base is the result of the last run, so any differences from it in the space are edits by people. If
+people and the source changed the same text, people's version is kept, and the conflict is reported until someone
+edits the text again."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from .segments import abbreviate_tags
 from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
-"""Maximum number of characters in a segment shown in a problem."""
+"""Maximum number of characters of a segment to show in a problem."""
 
 
 class RunResult(Struct):
-    """Result of a run so far. ``bodies``: the sources to store. ``gone``: the parts whose source was deleted."""
+    """Result of a run so far. ``bodies``: the sources to store. ``gone``: the translated pages and items whose
+    source was deleted."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
@@ -45,7 +46,7 @@ class RunResult(Struct):
 
 
 class Merging(Struct, frozen=True):
-    """Result of a merge: changes to commit to the space, and parts to store."""
+    """Result of a merge: the changes to commit to the space, and the parts to store."""
 
     changes: Changes
     bodies: list[str]
@@ -61,8 +62,8 @@ def merge_result(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> Merging:
-    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the previous run.
-    ``made``: the result of this run; its Markdown sources are already stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the previous
+    run. ``made``: the result of this run; its Markdown sources are already stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
@@ -101,7 +102,7 @@ def merge_result(
 
 
 def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Return the pages with these IDs as the previous run wrote them."""
+    """Return these pages as the previous run wrote them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -136,8 +137,8 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations whose source text has changed, keyed by the new source text. These
-    translations are kept."""
+    """Return people's translations whose source text has changed, keyed by the new source text. They are kept until
+    people update them."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -160,7 +161,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """Return the name of a page or item to show in problems."""
+    """Return the name of a page or item, as shown in problems."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug

@@ -1,4 +1,4 @@
-"""Translations without information from the last run about pages that were restricted later."""
+"""Hide information about restricted pages in a translation if the pages were restricted after the last run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .store import TranslationRow
 
 
 def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
-    """Return a translation without the problems and text counts of restricted pages. Everyone who can see the
-    translated space can read the result."""
+    """Return a translation without the problems and segment counts of restricted pages. The result is safe for
+    everyone who can see the translated space."""
     spaces = filter_restricted_spaces(tx, [row.source_id, row.space_id])
     if not spaces:
         return row
@@ -47,7 +47,7 @@ def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
 
 
 def notice_of(untranslated: int, has_model: bool) -> str | None:
-    """Return the notice of a run about the number of segments that it couldn't translate; None if there are none."""
+    """Return the notice about the segments that a run couldn't translate; None if it could translate all of them."""
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"

@@ -49,8 +49,8 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     yields=("content:write", "spaces:write"),
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
-    """Create a translation: a copy of a space in another language. Each run updates the copy from the original.
-    Requires the `create` role for the source."""
+    """Create a translation, which is a copy of a space in another language. Each run updates the copy from the
+    original. Requires the `create` role for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
     wanted = managing.NewTranslation(
@@ -79,8 +79,8 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
 ) -> wire.Translation:
-    """Update a translation's instructions to the model and, with `formality`, the form of address for readers. Changes
-    apply from the next run. If the formality changes, that run retranslates the affected segments."""
+    """Update a translation's instructions to the model and, with `formality`, the form of address for readers.
+    Changes apply from the next run. If the formality changes, that run retranslates the affected segments."""
     stored = read_instructions(body.instructions)
     with call.db.write() as tx:
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
@@ -106,15 +106,15 @@ def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
     yields=("content:write", "spaces:write"),
 )
 def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
-    """Update a translation from the current state of its source. A run in progress restarts and reuses its
-    translations."""
+    """Update a translation from the current state of its source. A run in progress is restarted, and reuses the
+    translations that it has already made."""
     with call.db.write() as tx:
         managing.run(tx, org, translation_id)
 
 
 @operation("cancelTranslation", "POST", f"{_TRANSLATION}/cancel", needs=Can.VIEW, errors=(400, 403, 404))
 def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
-    """Cancel the run in progress. The space isn't changed; completed translations stay in the translation
+    """Cancel the run in progress. The space isn't changed, and completed translations stay in the translation
     memory. Returns 400 if no run is in progress."""
     with call.db.write() as tx:
         managing.cancel(tx, org, translation_id)
@@ -153,7 +153,8 @@ def find_matches(
 
 @operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW)
 def list_entries(call: Call, org: OrgAccess, query: wire.GlossaryQuery) -> Listing[wire.GlossaryEntry]:
-    """List the glossary: words with fixed translations, oldest first or sorted by one language."""
+    """List the glossary entries, which are words with fixed translations, oldest first or sorted by the words in
+    one language."""
     with call.db.read() as tx:
         if query.order_by is None:
             found = store.list_entries(tx, org.organization_id, query.limit, query.page)
@@ -164,7 +165,7 @@ def list_entries(call: Call, org: OrgAccess, query: wire.GlossaryQuery) -> Listi
 
 @operation("updateGlossaryEntries", "PUT", _GLOSSARY, needs=Can.CREATE_CONTENT, status=204, errors=(400, 404))
 def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> None:
-    """Insert, update, and delete glossary entries. All changes are applied, or none."""
+    """Insert, update, and delete glossary entries. If one of the changes is invalid, none of them are applied."""
     with call.db.write() as tx:
         glossary.update(tx, org, [wire.change_of(operation) for operation in body.operations])
 

@@ -1,9 +1,10 @@
-"""The job that runs a translation: it translates changes to the source and saves them as one revision.
+"""Job that runs a translation. It translates changes to the source, and saves the translations as one revision.
 
-A run compares every page of the source with its state in the last run, and processes pages that changed. It first
-learns people's edits in the translated space: the memory stores them as human translations, which machines never
-overwrite. Then it merges its result into the space like a change request (``merging.py``). Translations are stored
-immediately, so if a process is killed, the next attempt finds them."""
+A run compares every page of the source with its state in the last run, and processes the pages that have changed.
+It first learns from people's edits in the translated space: the translation memory stores them as human
+translations, which models never overwrite. Then it merges its result into the space like a change request
+(``merging.py``). Translations are stored immediately, so that the next attempt can use them if the process is
+killed."""
 
 from __future__ import annotations
 
@@ -58,8 +59,8 @@ class RunCanceled(Exception):
 
 
 class _Source(Struct, frozen=True):
-    """Source content that the person running the translation can see. ``items``: the library items; reusable
-    content is translated, other items are copied. ``restricted``: the rules of all restricted pages in the
+    """Source content that the person running the translation can see. ``items``: the library items. Reusable
+    content is translated, and other items are copied. ``restricted``: the rules of all restricted pages in the
     source, including pages that the person can't see."""
 
     pages: dict[str, Page]
@@ -160,8 +161,8 @@ def _withhold(
     restricted: Collection[TranslationPartRow],
     open_parts: Iterable[TranslationPartRow],
 ) -> None:
-    """Exclude segments from translators' matches if their pages were restricted after the translation, unless another
-    page also contains these segments."""
+    """Exclude segments from translators' matches if their pages were restricted after the segments were translated,
+    unless another page also contains the segments."""
     if restricted:
         with context.db.read() as tx:
             shared = {text for part in open_parts for text in _texts_of_part(tx, part)}
@@ -171,7 +172,6 @@ def _withhold(
 
 
 def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
-    """Return the source segments of a translated part."""
     body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
     return [*body, *part.written.source.values()]
 
@@ -183,8 +183,8 @@ def _follow_rules(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> None:
-    """Restrict the translations of pages that the person running the translation can't see, without changing their
-    text, and remove rules that the source no longer has. ``state``: the state of the translated space."""
+    """Restrict the translations of pages that the person running the translation can't see, without changing the
+    text, and remove access rules that the source no longer has. ``state``: the state of the translated space."""
     rules = {id: source.restricted[id][0] for id in source.restricted if id not in source.pages}
     rules |= {id: page.visible_to for id, page in source.pages.items() if id not in made.pages}
     pages = {id: page for id in rules.keys() & known.keys() if (page := known[id].written.page) is not None}
@@ -195,7 +195,7 @@ def _follow_rules(
 
 
 def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
-    """Return the content of the source that the person who runs the translation can see."""
+    """Return the source content that the person who runs the translation can see."""
     state = main_seen_by(tx, space)
     pages = {page.id: page for page in list_pages(tx, state)}
     kinds = ("file", "reusable-content", "variable")
@@ -204,7 +204,8 @@ def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
 
 
 def _hash_part(part: Page | Item, manner: str) -> str:
-    """Return a hash of a page or item, excluding its timestamps, and of the style instructions to models."""
+    """Return a hash of a page or item without its timestamps, and of the style instructions for models
+    (``manner``)."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
@@ -227,8 +228,7 @@ def _translate(
     known: Mapping[str, TranslationPartRow],
     translator: Translator,
 ) -> RunResult:
-    """Process the parts that changed since the last run, weren't fully translated, or must be reported
-    again."""
+    """Process the parts that have changed since the last run, weren't fully translated, or must be reported again."""
     made = RunResult()
     manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
@@ -262,8 +262,8 @@ def _translate(
 def _translate_part(
     context: Context, part: Page | Item, translator: Translator, made: RunResult, restricted: bool
 ) -> None:
-    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire organization
-    can read the memory, so neither may contain text from a ``restricted`` page."""
+    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire
+    organization can read the translation memory, so neither may contain text from a ``restricted`` page."""
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -330,13 +330,13 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _list_texts(document: Document) -> list[TextToTranslate]:
-    """Return the text segments in a document, each with a function that checks whether a translation can replace it.
-    Checking modifies the document, so parse it again before writing."""
+    """Return the text segments in a document, each with a function that checks whether a translation can replace
+    the segment. Checking modifies the document, so parse the document again before writing translations to it."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
 def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """Return the translated source of a part. Everything except its text stays identical, byte for byte."""
+    """Return the translated source of a part. Everything except text stays byte-for-byte identical."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

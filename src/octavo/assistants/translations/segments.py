@@ -1,9 +1,9 @@
 """Translatable text segments in a document.
 
-A segment is the content of one block, such as a paragraph, a heading, or a cell. Everything in it other than words
-becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
-other content that must not change. A translation is accepted only if it has the same tags, properly nested. Therefore,
-only the text of a document changes, whether a person or a model translates it."""
+A segment is the content of one block, such as a paragraph, a heading, or a table cell. Everything in it other than
+words becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions,
+images, and other content that must not change. A translation is accepted only if it has the same tags, properly
+nested. Therefore, only the text of a document changes, whether a person or a model translates it."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ _CLOSED = frozenset(
         "embed",
     ]
 )
-"""Blocks whose text isn't translatable, or isn't in the document."""
+"""Blocks whose text can't be translated or isn't stored in the document."""
 _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
-"""Blocks that have translatable text in a field of their data."""
+"""Fields of block data that contain translatable text, by block type."""
 
 Nodes = list[Any]
 
 
 class TextSegment(Struct):
-    """Translatable text in a document, with inline formatting as tags. ``replace``: a function that replaces
-    the text."""
+    """Translatable text in a document, with inline formatting represented by tags. ``replace``: a function that
+    replaces the text in the document."""
 
     text: str
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. If its tags or placeholders are different from the original, change nothing and return
-        False."""
+        """Insert a translation. If its tags or placeholders differ from those of the original, change nothing and
+        return False."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
@@ -63,7 +63,7 @@ def _find_fixed(text: str) -> list[str]:
 
 def segments(document: Document) -> list[TextSegment]:
     """Return the text segments in a document, in reading order, except segments without words. Heading anchors are
-    kept, so that links to them keep working."""
+    kept, so that links to headings keep working."""
     anchors = place_ids(document)
     found: list[TextSegment] = []
     for block in _blocks(document):
@@ -91,7 +91,7 @@ def _blocks(document: Document) -> Iterator[Block]:
 
 
 def mark_edited(document: Document) -> None:
-    """Mark all blocks for rewriting, because their text may have changed."""
+    """Mark all blocks to be written again, because their text may have changed."""
     for block in document.nodes:
         block.source = None
 
@@ -137,7 +137,7 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
 
 
 def _serialize(nodes: Nodes, parts: list[object]) -> str:
-    """Return the text with numbered tags, and add the part for each number to ``parts``."""
+    """Return the text of nodes with numbered tags, and append what each tag represents to ``parts``."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -160,8 +160,8 @@ def _serialize(nodes: Nodes, parts: list[object]) -> str:
 
 
 def _rebuild(translated: str, parts: Sequence[object]) -> Nodes | None:
-    """Return the nodes of a translation, or None if it doesn't contain each tag exactly once, with the original kind
-    and nesting."""
+    """Return the nodes of a translation; None unless it contains each tag exactly once, with the original kind and
+    nesting."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
     at = 0
@@ -201,7 +201,7 @@ def _has_text(part: object) -> bool:
 
 
 def _wrap_nodes(part: Any, inside: Nodes) -> object:
-    """Return this part with its content replaced by these nodes, or None if it can't contain them."""
+    """Return this part with its content replaced by these nodes; None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):

@@ -1,8 +1,8 @@
 """Similarity of text segments, and signatures for finding similar segments with an index.
 
-Each text has a few MinHash values, called its signs. Each sign is the text's first word in one of several orderings of
-all words. The proportion of signs that two segments share approximates the proportion of words that they share. This
-module does no I/O."""
+Each segment has a few MinHash values, which are called its signs. Each sign represents the segment's first word
+according to one of several orderings of all words. The proportion of signs that two segments share approximates the
+proportion of words that they share. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read and write translations, the translation memory, and the glossary in the database."""
+"""Database access for translations, the translation memory, and the glossary."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ class TranslationRow(Struct, frozen=True):
 
 
 class TranslatedPart(Struct, omit_defaults=True):
-    """Result of a run for a page or item, without its text. ``source``: the fields of the source page at the time of
-    the run. ``outdated``: the changed source segments for which people's translations of the previous text are kept."""
+    """Result of a run for a page or item, without its text. ``source``: the fields of the source page at the time
+    of the run. ``outdated``: the source segments that have changed while people's translations of the previous text
+    are kept."""
 
     page: Page | None = None
     item: Item | None = None
@@ -69,8 +70,8 @@ class TranslatedPart(Struct, omit_defaults=True):
 
 
 class TranslationPartRow(Struct, frozen=True):
-    """Result of a run for a page or item; see the table. People's edits aren't included: they are the
-    differences between this result and the space."""
+    """Result of a run for a page or item, as described in the table's schema. People's edits aren't included,
+    because they are the differences between this result and the space."""
 
     part_id: str
     seen: str
@@ -81,7 +82,8 @@ class TranslationPartRow(Struct, frozen=True):
 
 
 class MemoryRow(Struct, frozen=True):
-    """Entry of the translation memory. ``manner``: the hash of style instructions; see the table."""
+    """Entry of the translation memory. ``manner``: the hash of the style instructions, as described in the table's
+    schema."""
 
     source: str
     target: str
@@ -91,7 +93,7 @@ class MemoryRow(Struct, frozen=True):
 
 
 class EntryRow(Struct, frozen=True):
-    """Glossary entry. ``translations``: the JSON that maps languages to words."""
+    """Glossary entry. ``translations``: the words by language, as JSON."""
 
     id: str
     translations: str
@@ -153,8 +155,8 @@ def find_translation(tx: Transaction, organization_id: str, translation_id: str)
 
 
 def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
-    """Return whether a space already has a translation into a language. Translations whose space is in the trash
-    don't count."""
+    """Return whether a space already has a translation into a language. A translation doesn't count if its space is
+    in the trash."""
     found = tx.one(
         """SELECT 1 FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -165,8 +167,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """Delete a translation into a language if its space is in the trash, so that a new translation can be created. If
-    the space is restored, it is no longer updated from the source."""
+    """If the translation into a language has its space in the trash, delete the translation, so that a new one can
+    be created. If that space is restored, it is no longer updated from the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -178,7 +180,7 @@ def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
 
 
 def list_languages(tx: Transaction, source_id: str) -> list[str]:
-    """Return the languages that a space is translated into."""
+    """Return the languages into which a space is translated."""
     rows = tx.all(
         """SELECT t.language FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
            WHERE t.source_id = :source ORDER BY t.language""",
@@ -219,8 +221,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """Delete the translations from and into a deleted or transferred space. The translation memory keeps their text,
-    but people with access to this space no longer see it."""
+    """Delete the translations from and into a deleted or transferred space. The translation memory keeps their
+    text, but access to this space no longer lets people see it."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -248,7 +250,7 @@ def set_instructions(tx: Transaction, translation_id: str, instructions: str, fo
 
 
 def start_run(tx: Transaction, translation_id: str, by: str) -> str:
-    """Create a pending run, whose job starts later. It replaces a run in progress, which then has no
+    """Create a pending run. Its job starts later. If another run is in progress, it is replaced and has no further
     effect."""
     run = ids.new_id()
     tx.run(
@@ -263,7 +265,7 @@ def start_run(tx: Transaction, translation_id: str, by: str) -> str:
 
 
 def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow | None:
-    """Mark a run as running. Returns None if it ended, was replaced, or doesn't exist."""
+    """Mark a run as running. Returns None if it has ended, was replaced, or doesn't exist."""
     begun = tx.run(
         "UPDATE translations SET status = 'running', updated_at = :at WHERE id = :id AND run = :run",
         id=translation_id,
@@ -299,8 +301,8 @@ def end_run(
     notice: str | None = None,
     problems: Sequence[Problem] = (),
 ) -> bool:
-    """End a run in progress. Return False if it isn't in progress. ``revision``: the revision that it
-    created, if any. Beyond ``MAX_PROBLEMS``, only the number of problems is stored."""
+    """End a run in progress. Return False if the run isn't in progress. ``revision``: the revision that the run
+    created, if any. Problems beyond ``MAX_PROBLEMS`` are only counted."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(
@@ -332,7 +334,7 @@ def end_run(
 
 
 def cancel_run(tx: Transaction, translation_id: str) -> bool:
-    """Cancel the run in progress, if any. The run then has no effect."""
+    """Cancel the run in progress, if any. A canceled run has no further effect."""
     return bool(
         tx.run(
             """UPDATE translations SET status = 'completed', run = NULL, notice = 'The last run was cancelled.',
@@ -402,7 +404,7 @@ _MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
 def find_memory(
     tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
 ) -> dict[str, MemoryRow]:
-    """Return the memory entries for these segments."""
+    """Return the entries of the translation memory for these segments."""
     rows = tx.all(
         f"""SELECT {_MEMORY} FROM translation_memory m WHERE m.organization_id = :org
               AND m.source_language = :source AND m.language = :language AND m.fingerprint IN :fingerprints""",
@@ -422,8 +424,8 @@ def list_similar(
     signs: Sequence[int],
     limit: int,
 ) -> list[MemoryRow]:
-    """Return segments that share MinHash values (``signs``), from spaces that the caller can see. Texts with the most
-    shared values come first."""
+    """Return segments that share MinHash values (``signs``), from spaces that the caller can see. Segments with the
+    most shared values come first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
@@ -445,7 +447,7 @@ def list_similar(
 
 
 def withhold_memory(tx: Transaction, row: TranslationRow, texts: Iterable[str]) -> None:
-    """Exclude these segments of a translation from translators' matches. The memory still uses them for translation."""
+    """Exclude these segments of a translation from translators' matches. Runs still use them."""
     tx.run_many(
         """UPDATE translation_memory SET space_id = NULL WHERE organization_id = :org
              AND source_language = :source_language AND language = :language AND fingerprint = :fingerprint
@@ -466,8 +468,8 @@ def withhold_memory(tx: Transaction, row: TranslationRow, texts: Iterable[str]) 
 def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
-    """Store translations by their text. Only people can replace human translations. ``manners``: the hashes of the
-    style instructions, by segment, for segments that have instructions."""
+    """Store translations by their source text. Only people can replace human translations. ``manners``: the hashes
+    of the style instructions, by segment, for segments that have instructions."""
     kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
     shared = {
         "org": row.organization_id,
@@ -563,7 +565,7 @@ def delete_entry(tx: Transaction, entry_id: str) -> None:
 def read_glossary(
     tx: Transaction, organization_id: str, source_language: str, language: str
 ) -> dict[str, str]:
-    """Return the glossary from one language to another."""
+    """Return the glossary for translating from one language into another."""
     found = {}
     for (stored,) in tx.all(
         "SELECT translations FROM glossary_entries WHERE organization_id = :org ORDER BY id",

@@ -1,7 +1,9 @@
-"""Translate segments using the memory, the glossary, or a model. All other segments stay in the source language.
+"""Translate segments by using the translation memory, the glossary, or a model. Segments that can't be translated
+stay in the source language.
 
-A model gets segments with tags and must return translations with the same tags. If the answer for a segment is invalid,
-the segment is sent again separately. If that fails, too, the text stays in the source language and is reported."""
+A model gets segments with tags and must return translations with the same tags. If the translation of a segment is
+invalid, the segment is sent again on its own. If that also fails, the text stays in the source language and is
+reported."""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of segments per request. The number is small because models make fewer mistakes with fewer segments."""
+"""Maximum number of segments in a request. It is small because models make fewer mistakes with fewer segments."""
 _TERMS = 60
 _MISSING = "the model's answer doesn't contain a translation of this text"
 _REFUSED = "the translation and the source text have different tags or placeholders"
@@ -48,7 +50,7 @@ class TextToTranslate(Struct, frozen=True):
 
 
 class Translator(Struct):
-    """Translator for one run. ``failed``: the reason for the model's failure, after which it is no longer
+    """Translator for one run. ``failed``: the reason the model failed. After a failure, the model is no longer
     called."""
 
     context: Context
@@ -60,9 +62,9 @@ class Translator(Struct):
     def translate(
         self, wanted: Sequence[TextToTranslate], *, remember: bool
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by segment, and the reasons why segments couldn't be translated. ``remember``:
-        whether to store a model's translations. They are stored immediately, so that an interrupted run can continue
-        where it stopped."""
+        """Return the translations by segment, and the reasons segments couldn't be translated, also by segment.
+        ``remember``: whether to store a model's translations. They are stored immediately, so that an interrupted
+        run can continue where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(
@@ -102,13 +104,13 @@ class Translator(Struct):
 
     @property
     def manner(self) -> str:
-        """Return a hash of the general style instructions to models; an empty string if there are none."""
+        """Return a hash of the general style instructions for models; an empty string if there are none."""
         formality, words = self.translation.formality, dict(self.glossary)
         return store.fingerprint(f"{formality}\n{words}") if words or formality != "default" else ""
 
     def _manner(self, text: str) -> str:
-        """Return a hash of the style instructions to the model for this text; an empty string if there are
-        none."""
+        """Return a hash of the style instructions that apply to the model for this text; an empty string if there
+        are none."""
         formality = self.translation.formality
         terms = self._terms(text)
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
@@ -128,7 +130,7 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the valid translations of a batch. The reasons for rejecting translations are added to ``reasons``."""
+        """Return the valid translations of a batch. Reasons for rejected translations are added to ``reasons``."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -196,7 +198,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
 
 
 def _read(written: str) -> JsonObject:
-    """Return the JSON object in a model's answer, or an empty object if there is none."""
+    """Return the JSON object in a model's answer; empty if there is none."""
     begin, end = written.find("{"), written.rfind("}")
     try:
         found = msgspec.json.decode(written[begin : end + 1])
@@ -206,5 +208,5 @@ def _read(written: str) -> JsonObject:
 
 
 def _is_unchanged(text: str, translated: str) -> bool:
-    """Return whether a longer text was returned unchanged instead of translated."""
+    """Return whether a model returned longer text unchanged instead of translating it."""
     return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -71,9 +71,9 @@ class TranslationLocation(Struct):
 
 
 class Translation(Struct, rename="camel", kw_only=True):
-    """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number of
-    segments still in the source language; ``notice``, information about the last run; ``problems``, segments that
-    couldn't be translated."""
+    """Translation of a space. Octavo extensions: ``formality``; ``progress``; ``untranslated``, the number of
+    segments that are still in the source language; ``notice``, a message about the last run; ``problems``, the
+    segments that couldn't be translated."""
 
     object: Literal["translation"] = "translation"
     id: str
@@ -179,7 +179,7 @@ def change_of(operation: InsertEntry | UpdateEntry | DeleteEntry) -> EntryChange
 
 
 class GlossaryQuery(PageQuery):
-    """Query parameters of the glossary. ``orderBy``: the language to sort by."""
+    """Query parameters for the glossary. ``orderBy``: the language to sort by."""
 
     order_by: Language | None = None
 

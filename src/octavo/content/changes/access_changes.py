@@ -1,7 +1,8 @@
-"""Determine who can read the pages of a change request before and after its merge, including its reviewers.
+"""Determine who can read a change request's pages before and after the merge, and which changed pages reviewers can't
+see.
 
-Merge rules count a review only for the pages that its reviewer can see. Reviewers learn the number of pages
-that they can't see, and the people who can review them.
+Merge rules count a review only for the pages that its reviewer can see. Reviewers learn how many changed pages they
+can't see, and who can review those pages.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ PageRules = Mapping[str, tuple[Rule, ...]]
 
 
 class AccessChange(Struct, frozen=True):
-    """Page whose readers change when a change request is merged. ``gained`` and ``lost``: the IDs of the people who can
-    see the page only after the merge, or only before it. ``is_open``: whether no rule applies to the page after the
-    merge."""
+    """Page whose readers change when a change request is merged. ``gained``: the IDs of the people who can see the page
+    only after the merge. ``lost``: the IDs of the people who can see the page only before the merge. ``is_open``:
+    whether no rule applies to the page after the merge."""
 
     page: Page
     gained: list[str]
@@ -45,8 +46,8 @@ class AccessChange(Struct, frozen=True):
 
 
 class HiddenChanges(Struct, frozen=True):
-    """Changed pages that a reviewer can't see. ``reviewers``: the IDs of at most 10 people who can review
-    all of them."""
+    """Changed pages that a reviewer can't see. ``reviewers``: the IDs of at most 10 people who can review all of these
+    pages."""
 
     count: int
     reviewers: list[str]
@@ -56,8 +57,8 @@ class HiddenChanges(Struct, frozen=True):
 
 
 def find_changed_rules(tx: Transaction, change: ChangeRow) -> PageRules:
-    """Return the rules that apply to each restricted page that a change request changes, either in the change request
-    or in main."""
+    """Return the access rules of the restricted pages that a change request changes. The rules in the change request
+    and in main are both included."""
     rules = [find_rules(tx, state) for state in (change.state, change.below, change.main)]
     restricted = rules[0].keys() | rules[1].keys() | rules[2].keys()
     if not restricted:
@@ -83,7 +84,7 @@ def find_unseen(tx: Transaction, change: ChangeRow, user_ids: Iterable[str]) -> 
 
 
 def find_hidden_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> HiddenChanges:
-    """Return the number of changed pages that the caller can't see, and the people who can review them."""
+    """Return the number of changed pages that the caller can't see, and the people who can review those pages."""
     changed = find_changed_rules(tx, change)
     hidden = seen_by(tx, access.space, change.state).hidden | seen_by(tx, access.space, change.main).hidden
     rules = [changed[id] for id in changed if id in hidden]
@@ -113,8 +114,8 @@ def _sees(viewer: PageViewer | None, rules: Iterable[Rule]) -> bool:
 
 
 def list_access_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[AccessChange]:
-    """Return at most 100 pages whose readers are different after the merge: the pages that the change request moves or
-    restricts, without their subpages. Pages that the caller can't see before or after the merge are left out."""
+    """Return at most 100 pages whose readers change with the merge: the pages that the change request moves or
+    restricts, but not their subpages. Pages that the caller can't see before or after the merge are left out."""
     before = find_rules(tx, change.main)
     if not before and not find_rules(tx, change.state):
         return []
@@ -163,8 +164,8 @@ def _rules_at(
     known: dict[str, tuple[Rule, ...]],
     page: Page,
 ) -> tuple[Rule, ...]:
-    """Return the rules that apply to a page after the merge. ``known``: the rules of the pages that were
-    already looked up."""
+    """Return the rules that apply to a page after the merge. ``known``: the rules that were already looked up, by page
+    ID; the function adds to them."""
     path: list[Page] = []
     here: Page | None = page
     while here is not None and here.id not in known and all(here.id != one.id for one in path):

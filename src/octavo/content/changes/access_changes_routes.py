@@ -1,4 +1,4 @@
-"""Routes for the readers of a change request's pages."""
+"""Routes that return who can read the pages of a change request."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class PageReaders(Struct):
 
 
 class PageAccessChange(Struct):
-    """Page whose readers are different after a merge. ``gained`` and ``lost``: the people who can see the page only
-    after the merge, or only before it. ``open``: whether everyone who can see the space can see the page after the
-    merge."""
+    """Page whose readers change when a change request is merged. ``gained``: the people who can see the page only after
+    the merge. ``lost``: the people who can see the page only before the merge. ``open``: whether everyone who can see
+    the space can see the page after the merge."""
 
     page: str
     title: str
@@ -38,9 +38,9 @@ class PageAccessChange(Struct):
 
 
 class AccessChanges(Struct, rename="camel", kw_only=True):
-    """Access changes that a merge causes. ``pages``: the pages with different readers after the merge.
-    ``hidden_pages``: the number of changed pages that the caller can't see. ``reviewers``: the first 10 people who can
-    review all of these pages. Only reviewers get the last two fields."""
+    """Access changes that a merge causes. ``pages``: the pages whose readers change. ``hidden_pages``: the number of
+    changed pages that the caller can't see. ``reviewers``: the first 10 people who can review all of those hidden
+    pages. Only reviewers get the last two fields."""
 
     pages: list[PageAccessChange]
     hidden_pages: int | UnsetType = UNSET

@@ -72,10 +72,10 @@ class PageOutcome(Struct, frozen=True):
 
 
 class EditedContent(Struct, frozen=True):
-    """Content that a revision writes, and the results reported to the caller. ``named``: the fields of pages and items
-    that the changes set, even to the same value, as (ID, field). The field is ``document`` or a field name as in
-    conflicts. ``conflicts``: the conflicts of an edit that was merged with later saves. ``shared``: the IDs of pages
-    that also contain other people's changes after that merge."""
+    """Content that a revision writes, and the results reported to the caller. ``named``: the fields that the changes
+    set on pages and items, as (ID, field), including fields that already had the same value. The field is ``document``
+    or a field name as in conflicts. ``conflicts``: the conflicts of an edit that was merged with later saves.
+    ``shared``: the IDs of pages that also contain other people's changes after that merge."""
 
     changes: Changes
     bodies: list[str]
@@ -89,8 +89,8 @@ class EditedContent(Struct, frozen=True):
 
 class BatchApplication:
     """Batch that is being applied. ``uploads``: the contents of its files, in order. ``started``: the state that
-    ``revert_page`` restores if no revision is given. ``resolver``: the resolver of references; None to resolve them
-    without access to other content."""
+    ``revert_page`` restores if no revision is given. ``resolver``: the reference resolver; if None, references are
+    resolved without access to other spaces."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class BatchApplication:
                 self.set_variables(change)
 
     def name(self, id: str, *fields: str) -> None:
-        """Record that the changes set these fields."""
+        """Record that the batch sets these fields of a page or item."""
         self.named.update((id, field) for field in fields)
 
     def update_page(self, change: UpdatePage) -> None:

@@ -87,8 +87,8 @@ class _ConflictTracker:
 
 
 def _moved(old: str, new: str, at: int, kept: str) -> int | None:
-    """Return the position of the text ``kept`` in ``new``; None if that part was changed. ``at``: its position in
-    ``old``."""
+    """Return the new position of the text ``kept``, which is at the position ``at`` in ``old``. Return None if the edit
+    from ``old`` to ``new`` changed this text."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     first = len(old[:at].splitlines()) - (not (at == 0 or old[at - 1] in "\r\n"))
     last = first + len(kept.splitlines()) - 1
@@ -109,7 +109,7 @@ def _field(conflict: MergeConflict) -> str:
 
 
 def _value(entry: Page | Item, field: str) -> object:
-    """Return the value of the field with this name in conflicts."""
+    """Return an entry's value for a field that is named as in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":
         return getattr(entry, "parent", None), getattr(entry, "rank", None)

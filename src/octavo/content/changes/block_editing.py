@@ -33,8 +33,8 @@ from .written import WrittenReferences
 
 
 class BlocksMade(Struct, frozen=True):
-    """Blocks that an ``update_blocks`` change produced, with keys. Each entry of ``set``, ``insert``, and ``move`` has
-    a list of the blocks that remain in the source ``body``."""
+    """Blocks that an ``update_blocks`` change produced, with keys. For each entry of ``set``, ``insert``, and ``move``,
+    there is a list of the resulting blocks that are still in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]
@@ -43,7 +43,7 @@ class BlocksMade(Struct, frozen=True):
 
 
 def update_blocks(documents: BatchDocuments, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
-    """Return the changed pages, starting with the page named in the change."""
+    """Return the changed pages, starting with the page named in the change, and the blocks that the change produced."""
     try:
         return _BlockEdit(documents, change, is_whole=False).run()
     except NotLocal:

@@ -96,7 +96,7 @@ class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class GivenMetaLinks(Struct, forbid_unknown_fields=True):
-    """Related links of a page, as in its Markdown: URLs, or paths relative to the page's file."""
+    """Related links of a page in the same form as in its Markdown: URLs, or paths relative to the page's file."""
 
     canonical: MetaLink | None = None
     alternates: Annotated[list[MetaLink], Meta(max_length=100)] = []
@@ -272,7 +272,7 @@ class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Edit individual blocks of a page by key; an Octavo extension. The lists are applied in this order:
+    """Change that edits individual blocks of a page by key (an Octavo extension). The lists are applied in this order:
     set, insert, move, delete. The rest of the page remains the same, byte for byte."""
 
     page: str
@@ -317,8 +317,8 @@ class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
 
 
 class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=True, rename="camel"):
-    """Insert a page group; an Octavo extension. ``into``: must be null, because groups can only be at the top
-    level."""
+    """Change that inserts a page group (an Octavo extension). ``into``: must be null, because groups can only be at the
+    top level."""
 
     title: PageTitle
     slug: Slug | UnsetType = UNSET
@@ -332,7 +332,7 @@ class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=Tru
 
 
 class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True):
-    """Insert a link in navigation; an Octavo extension."""
+    """Change that inserts a link in navigation (an Octavo extension)."""
 
     title: PageTitle
     target: JsonObject
@@ -341,7 +341,7 @@ class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True)
 
 
 class UpdateFile(Struct, tag_field="operation", tag="update_file", kw_only=True):
-    """Rename a file, replace its content, or both; an Octavo extension."""
+    """Change that renames a file, replaces its content, or both (an Octavo extension)."""
 
     file: str
     name: FileName | None = None
@@ -349,13 +349,13 @@ class UpdateFile(Struct, tag_field="operation", tag="update_file", kw_only=True)
 
 
 class DeleteFile(Struct, tag_field="operation", tag="delete_file"):
-    """Delete a file; an Octavo extension."""
+    """Change that deletes a file (an Octavo extension)."""
 
     file: str
 
 
 class InsertReusableContent(Struct, tag_field="operation", tag="insert_reusable_content", kw_only=True):
-    """Insert reusable content; an Octavo extension."""
+    """Change that inserts reusable content (an Octavo extension)."""
 
     title: PageTitle
     document: DocumentInput
@@ -368,7 +368,7 @@ class UpdateReusableContent(
     kw_only=True,
     rename={"reusable_content": "reusableContent"},
 ):
-    """Update reusable content; an Octavo extension."""
+    """Change that updates reusable content (an Octavo extension)."""
 
     reusable_content: str
     title: PageTitle | None = None
@@ -381,14 +381,14 @@ class DeleteReusableContent(
     tag="delete_reusable_content",
     rename={"reusable_content": "reusableContent"},
 ):
-    """Delete reusable content; an Octavo extension."""
+    """Change that deletes reusable content (an Octavo extension)."""
 
     reusable_content: str
 
 
 class SetTags(Struct, tag_field="operation", tag="set_tags"):
-    """Define tags of the space by slug; an Octavo extension. Null removes a tag from the space, but not from
-    its pages."""
+    """Change that defines tags of the space by slug (an Octavo extension). Null removes a tag from the space, but not
+    from its pages."""
 
     tags: Annotated[dict[TagSlug, GivenTag | None], Meta(max_length=MAX_TAGS)]
 
@@ -399,7 +399,7 @@ class SetTags(Struct, tag_field="operation", tag="set_tags"):
 
 
 class SetVariables(Struct, tag_field="operation", tag="set_variables"):
-    """Set variables; an Octavo extension. Null removes a variable."""
+    """Change that sets variables (an Octavo extension). Null removes a variable."""
 
     variables: GivenVariables
 

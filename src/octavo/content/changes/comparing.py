@@ -78,7 +78,7 @@ def _unless_unchanged(now: T | None, before: T | None) -> T | None:
 
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
-    """Return the current sides of a change request and main."""
+    """Return the current sides for merging a change request with main."""
     lock_unchanged = list_branch_content(tx, change.state.layers[0])
     changed = list_changed(tx, change.main.layers[0], change.base_sequence)
     return _sides(tx, change.below, (change.state, lock_unchanged), (change.main, changed))
@@ -86,7 +86,7 @@ def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
 
 def sides_of_reverting(tx: Transaction, done: State, main: State) -> Sides:
     """Return the sides for reverting a revision of main, including any consecutive saves that were combined into it.
-    One side is the reversal, in the form of a change request based on the revision; the other side is current main."""
+    One side is the reversal, represented as a change request based on the revision; the other side is current main."""
     branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
     since = get_revision(tx, done.revision_id).before
     touched = list_changed(tx, done.layers[0], since)
@@ -104,7 +104,7 @@ def _sides(
 
 
 class MergedContent(Struct, frozen=True):
-    """Content to write in a revision of one branch so that it includes the merge."""
+    """Content to write to a branch in a revision that contains the result of a merge."""
 
     changes: Changes
     bodies: list[str]
@@ -115,8 +115,8 @@ class MergedContent(Struct, frozen=True):
 def merge_into_main(
     tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False
 ) -> MergedContent:
-    """Merge a change request into main. ``keeps_paths``: whether the change request's file keeps its path, and main's
-    file is moved, if both sides added a file at the same path."""
+    """Merge a change request into main. ``keeps_paths``: if both sides added a file at the same path, whether the
+    change request's file keeps the path and main's file is moved."""
     found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -132,8 +132,7 @@ def merge_into_change(tx: Transaction, sides: Sides, change: State, main: State)
 
 
 def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> MergedContent:
-    """Return main without one of its revisions, in the form of the changes in a change request based on
-    current main."""
+    """Return the changes that remove one of main's revisions, for a change request based on current main."""
     found = _merge(tx, sides.base, sides.change, sides.main, done)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -172,7 +171,8 @@ def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent)
 
 def merge_without(tx: Transaction, before: State, after: State, head: State) -> MergedContent:
     """Return ``head`` without the changes between ``before`` and ``after``, two earlier states of the same change
-    request over the same main. A conflict means that the content has been edited since then."""
+    request that are based on the same revision of main. A conflict means that the content has been edited since
+    then."""
     done, since = _between(tx, before, after), _between(tx, after, head)
     sides = _sides(tx, after, (head, since), (before, done))
     found = _merge(tx, sides.base, sides.change, sides.main, head)
@@ -182,7 +182,7 @@ def merge_without(tx: Transaction, before: State, after: State, head: State) -> 
 
 
 def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
-    """Return the pages and items that may be different in two states, one of which descends from the other. Both states
+    """Return the pages and items that may differ between two states, one of which descends from the other. Both states
     belong to main or to one change request, or one belongs to main and the other to a change request based on it."""
     pages: set[str] = set()
     items: set[str] = set()

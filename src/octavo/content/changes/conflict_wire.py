@@ -68,10 +68,10 @@ class OpenConflict(Struct, rename="camel", kw_only=True):
 
 
 class ResolveConflict(Struct):
-    """Resolution of a conflict. ``value``: the value to use instead of either side; only with ``edited``. It has the
-    same format as the sides. For a position, it also has ``at``: the index among the sibling pages. For a conflict
-    about a deletion, it must be null. A conflict about the content of a file can't have a value: update the file
-    instead."""
+    """Resolution of a conflict. ``value``: the value to use instead of either side; only with the choice ``edited``. It
+    has the same format as the sides. For a position, it also has ``at``: the index among the sibling pages. For a
+    conflict about a deletion, it must be null. A conflict about the content of a file can't have a value: update the
+    file instead."""
 
     choice: Choice
     value: Any | UnsetType = UNSET
@@ -136,7 +136,7 @@ def present_settlement(settled: SettledConflict, people: Mapping[str, User]) -> 
 
 
 def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> object:
-    """Present the value of one side of a conflict."""
+    """Return the value of one side of a conflict in its API format."""
     if value is None or conflict.kind == "block":
         return value
     if conflict.kind == "deleted":
@@ -157,7 +157,7 @@ def _named(value: Mapping[str, object], field: str = "") -> JsonObject:
 
 
 def _whole(tx: Transaction, target: str, value: JsonObject) -> JsonObject:
-    """Present a whole page or item, with its text."""
+    """Return a whole page or item, with its text, in its API format."""
     shown = _named({key: item for key, item in value.items() if key not in _INTERNAL})
     for key in ("layout", "cover"):
         if isinstance(shown.get(key), dict):
@@ -181,8 +181,8 @@ class _Place(Struct):
 
 
 def read_edited(conflict: MergeConflict, value: object) -> object:
-    """Parse a custom value for a conflict into the internal form of its sides; for a position, ``(parent,
-    at)``. Raises BadRequest if the value is invalid."""
+    """Parse a custom value for a conflict into the internal format of the sides' values. For a position, this is
+    ``(parent, at)``. Raises BadRequest if the value is invalid."""
     if conflict.kind == "deleted" and value is not None:
         raise BadRequest(
             "value: must be null to delete the content. To change the content instead of deleting "

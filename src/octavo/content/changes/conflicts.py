@@ -1,4 +1,4 @@
-"""Conflicts as one person sees them."""
+"""Filter conflicts by the pages that a person can see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from octavo.core.merge import MergeConflict
 
 
 def list_seen(conflicts: Iterable[MergeConflict], hidden: Collection[str]) -> list[MergeConflict]:
-    """Return the conflicts that don't concern a hidden page and whose values don't contain one."""
+    """Return the conflicts that don't involve any hidden page, neither as the page in conflict nor in one of the
+    values."""
     return [conflict for conflict in conflicts if not any(id in hidden for id in _pages_of(conflict))]
 
 

@@ -1,4 +1,5 @@
-"""Content of change requests: edit it, and list references. Also edit main in spaces with live editing."""
+"""Edit the content of change requests, or of main in spaces with live editing. List the references in change
+requests."""
 
 from __future__ import annotations
 
@@ -250,7 +251,7 @@ _NAMED = 20
 def _report_unread_conditions(
     call: Call, tx: Transaction, state: State, edited: EditedContent
 ) -> list[UnreadCondition]:
-    """Return the invalid conditions on edited pages, and list the pages in a header."""
+    """Return the invalid conditions on edited pages, and list those pages in a response header."""
     found = []
     for page_id in dict.fromkeys(one.page_id for one in edited.outcomes if one.kind != "deleted_page"):
         page = find_page(tx, state, page_id)

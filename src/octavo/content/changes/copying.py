@@ -39,7 +39,7 @@ _RELATIVE = ("ref:", "/pages/", "/files/")
 
 class CopiedMaterial(Struct, frozen=True):
     """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``: a function
-    that returns the source with a hash. ``stored``: whether all sources are already in the database. ``folder``: the
+    that returns a source by its hash. ``stored``: whether all sources are already in the database. ``folder``: the
     folder to copy files to if their paths are in use. ``verbatim``: whether to copy sources unchanged, because they
     contain no slots and no references by ID. ``into``: the parent page."""
 
@@ -53,7 +53,7 @@ class CopiedMaterial(Struct, frozen=True):
 
 
 def slots(tx: Transaction, material: CopiedMaterial) -> list[str]:
-    """Return the sorted names of slots, which are open references of the form ``ref:name``."""
+    """Return the names of the material's slots, sorted. A slot is an open reference of the form ``ref:name``."""
     found: set[str] = set()
     for digest in _bodies(material):
         text = material.text(tx, digest)
@@ -189,8 +189,8 @@ class _Copier:
             raise error.inside(where) from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new source, in which slots are filled and references by ID point to the copies. Blocks
-        with unfilled slots are omitted."""
+        """Return the hash of the copied source. In the copy, slots are filled, references by ID point to the copies,
+        and blocks with unfilled slots are omitted."""
         if digest is None or self.material.verbatim:
             return digest
         text = self.material.text(self.draft.tx, digest)

@@ -1,4 +1,4 @@
-"""Differences between two states, in the form shown to people: pages, files, reusable content, and variables."""
+"""Differences between two states, as shown to people: changed pages, files, reusable content, and variables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
 
 
 class States(Struct, frozen=True):
-    """Two states to compare. ``find_touched``: a function that returns the pages and items that may be different in the
+    """Two states to compare. ``find_touched``: a function that returns the pages and items that may differ between the
     two states."""
 
     before: State
@@ -52,8 +52,8 @@ class States(Struct, frozen=True):
 def states_of_change(
     tx: Transaction, space: SpaceAccess, change: ChangeRow, since: str | None = None
 ) -> States:
-    """Compare a change request with the state of main that it is based on, or with one of its earlier revisions. Raises
-    BadRequest if ``since`` is another revision."""
+    """Return the states for comparing a change request with the state of main that it is based on, or with its earlier
+    revision ``since``. Raises BadRequest if ``since`` isn't an earlier revision of the change request."""
     if since is not None:
         return _seen(tx, space, _states_since(tx, change.state, since))
     found = States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
@@ -95,9 +95,9 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
 def states_of_revision(
     tx: Transaction, space: SpaceAccess, revision_id: str, since: str | None = None
 ) -> States:
-    """Compare a revision, including any consecutive saves that were combined into it, with the previous revision of its
-    branch; the first revision of a change request is compared with main. ``since``: an earlier revision of its branch
-    to compare with instead. Raises BadRequest if ``since`` is another revision."""
+    """Return the states for comparing a revision, including any consecutive saves that were combined into it, with the
+    previous revision of its branch. The first revision of a change request is compared with main. ``since``: an earlier
+    revision of the same branch to compare with instead. Raises BadRequest if ``since`` isn't one."""
     return _seen(tx, space, _states_of_revision(tx, space.space_id, revision_id, since))
 
 

@@ -1,4 +1,4 @@
-"""Present differences between two states in the format of the API."""
+"""Convert differences between two states to their API format."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from .wire import ChangeRequest
 def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
-    """Present the differences in one page. Raises NotFound if neither state contains the page."""
+    """Return the differences in one page in their API format. Raises NotFound if neither state contains the page."""
     sides = page_sides(tx, states, page_id)
     compared = [
         _Side(Concealment(to, tx, state), ContentReader(to, tx, state), tx, page)
@@ -121,9 +121,9 @@ def present_differences(
     only: str | None = None,
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """Present at most ``limit`` changes after a page token, and the number of remaining changes. ``only``:
-    the ID of the page or item whose changes to present. Raises BadRequest if the token refers to a change
-    that no longer exists."""
+    """Return at most ``limit`` changes in their API format, starting after the change that the page token ``page``
+    refers to, and the number of remaining changes. ``only``: the ID of the page or item whose changes to return. Raises
+    BadRequest if the token refers to a change that no longer exists."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
@@ -155,7 +155,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Convert differences between two states to their API format. ``entries``: the entries to present."""
+    """Converter of differences between two states to their API format. ``entries``: the entries to convert."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
@@ -295,5 +295,5 @@ _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType
 
 
 def _pair(before: object, after: object) -> JsonObject:
-    """Return both values, except missing values."""
+    """Return the two values as ``before`` and ``after``, without values that are None."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

@@ -47,7 +47,7 @@ _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
 
 class BatchDocuments:
-    """Documents of a batch. ``resolver``: the resolver of references for the author."""
+    """Documents of the pages and reusable content in a batch. ``resolver``: the author's reference resolver."""
 
     def __init__(self, draft: Draft, resolver: Resolver) -> None:
         self.draft, self.resolver = draft, resolver
@@ -64,15 +64,15 @@ class BatchDocuments:
         """Names in links on a page that a later change of this batch may assign to a page."""
 
     def name_page(self, ref: str, page_id: str) -> None:
-        """Give a new page the name that links in the batch use."""
+        """Record the name that links in the batch use for a new page."""
         self._page_refs[ref] = page_id
 
     def name_file(self, ref: str, file_id: str) -> None:
-        """Give a new file the name that links in the batch use."""
+        """Record the name that links in the batch use for a new file."""
         self._file_refs[ref] = file_id
 
     def is_named(self, ref: str) -> bool:
-        """Return whether a page or file has this name."""
+        """Return whether a new page or file in the batch has this name."""
         return ref in self._page_refs or ref in self._file_refs
 
     def create(self, owner_id: str, given: Document | Index | None = None) -> None:
@@ -275,7 +275,7 @@ class BatchDocuments:
         return index
 
     def keyed_of(self, owner_id: str, body: str | None) -> Document:
-        """Return the current document of an owner's source, with keys."""
+        """Return the current document of a page or reusable content, with keys. ``body``: the hash of its source."""
         kept = None if body is None else self._kept_here(owner_id, body)
         return keyed_document(self.draft.tx, owner_id, body, self.draft.text(body), kept)
 

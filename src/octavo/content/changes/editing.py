@@ -25,9 +25,9 @@ def edit(
     uploads: Sequence[Upload] = (),
     started: State | None = None,
 ) -> EditedContent:
-    """Apply changes to a state. ``resolver``: the resolver of references for the caller. ``started``: the state that
-    ``revert_page`` restores if no revision is given. Raises BadRequest, NotFound, or Conflict; the message names the
-    change."""
+    """Apply changes to a state. ``resolver``: the caller's reference resolver. ``started``: the state that
+    ``revert_page`` restores if no revision is given. Raises BadRequest, NotFound, or Conflict if a change can't be
+    applied; the message names the change."""
     batch = BatchApplication(tx, state, started, uploads, resolver)
     for number, change in enumerate(changes):
         try:

@@ -1,4 +1,4 @@
-"""History of main: its revisions, the changes of each, and reverting them."""
+"""History of main: list revisions and their changes, revert a revision, and roll main back."""
 
 from __future__ import annotations
 

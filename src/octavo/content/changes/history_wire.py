@@ -76,8 +76,9 @@ def present_revisions(
     begun: dict[str, RevisionRow],
     revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
-    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first revision of each series of
-    consecutive saves, by the ID of the last revision. ``revised``: the changed pages by revision ID."""
+    """Return revisions in their API format. ``merged``: the merged change requests by ID. ``begun``: the first revision
+    of each series of consecutive saves, by the ID of the last revision. ``revised``: the changed pages by revision
+    ID."""
     editors = list_editors(tx, merged)
     writers = list_authors(tx, [row.id for row in rows])
     contributors = {row.id: editors.get(row.merged_from or "", []) or writers.get(row.id, []) for row in rows}

@@ -98,7 +98,7 @@ def try_to_save_main(context: Context, space_id: str) -> None:
 
 
 class _Reads(RateLimiter):
-    """Counter of saves caused by reads, by change request."""
+    """Rate limiter for saves that are caused by reads, with a separate limit for each change request."""
 
 
 def can_save_for_read(context: Context, change: ChangeRow) -> bool:

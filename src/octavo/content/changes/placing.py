@@ -34,8 +34,8 @@ class PagePlacement:
         self.draft = draft
 
     def moved(self, page: Page, change: UpdatePage) -> Page:
-        """Return the page, moved to the position in a change. Raises BadRequest or NotFound if the position is
-        invalid."""
+        """Return the page, moved to the position that a change specifies. Raises BadRequest or NotFound if the position
+        is invalid."""
         if change.into is UNSET and change.at is UNSET:
             return page
         into = page.parent if change.into is UNSET else change.into

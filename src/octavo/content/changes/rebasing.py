@@ -35,7 +35,7 @@ def edit_since(
 ) -> EditedContent:
     """Return the content that a batch writes on top of ``head``. ``base_revision``: the revision that the client has
     seen; the batch is merged with all changes saved after it. If it is None, the batch is applied to ``head``.
-    ``resolver_of``: a function that returns the author's resolver of references in a state."""
+    ``resolver_of``: a function that returns the author's reference resolver for a state."""
     if base_revision is None or base_revision == head.revision_id:
         return edit(resolver_of(tx, head), tx, head, changes, uploads, started)
     base = _base(tx, head, base_revision)

@@ -1,4 +1,4 @@
-"""Register the function that presents the merge that created a revision."""
+"""Register the function that returns the change request from which a revision was merged."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def resolve_conflict(
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: a
-    function that converts a custom value to the form of the sides. Raises NotFound if the conflict isn't open, and
-    BadRequest if the value isn't allowed."""
+    function that converts a custom value to the format of the sides' values. Raises NotFound if the conflict isn't
+    open, and BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -125,8 +125,8 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
                 raise Conflict(
-                    "The content of this conflict was edited after the conflict was resolved. Edit the"
-                    " content directly instead."
+                    "The content was edited after the conflict was resolved. Edit the content directly"
+                    " instead."
                 )
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
@@ -157,8 +157,8 @@ def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
 def _as_before(
     tx: Transaction, before: State, head: State, conflicts: list[MergeConflict], edited: EditedContent
 ) -> list[MergeConflict] | None:
-    """Return the conflicts that were open in ``before``, adjusted to the later edit ``head``; None if the
-    content of one of them has changed."""
+    """Return the conflicts that were open in ``before``, with their positions in the later state ``head``. Return None
+    if the content of one of them has changed."""
     pages = {one.id for one in conflicts if one.target == "page"}
     items = {one.id for one in conflicts if one.target != "page"}
     then = Changes(
@@ -188,8 +188,7 @@ class _ConflictResolution:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
             raise Conflict(
-                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
-                " conflict."
+                "The content in conflict has since been deleted. To resolve the conflict, keep the deletion."
             )
         if kept:
             return others
@@ -248,8 +247,7 @@ class _ConflictResolution:
     def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
             raise Conflict(
-                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
-                " conflict."
+                "The content in conflict has since been deleted. To resolve the conflict, keep the deletion."
             )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):

@@ -70,8 +70,8 @@ def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow
 
 
 def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[State, Changes]:
-    """Return main and the changes that restore the content of a revision. Raises Conflict if there are
-    none."""
+    """Return main and the changes that restore the content of a revision. Raises Conflict if main already has that
+    content."""
     main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
     found = list_changes_between(tx, main, then)
     now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
@@ -92,7 +92,7 @@ def _hidden(tx: Transaction, space: SpaceAccess, *states: State) -> frozenset[st
 
 
 def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozenset[str]) -> None:
-    """Keep the access rules of restored pages, and leave out pages that the caller can't see."""
+    """Give restored pages the access rules that they last had, and leave out pages that the caller can't see."""
     for id in hidden & changes.pages.keys():
         del changes.pages[id]
     last = list_deleted_restricted(tx, main) | list_restricted(tx, main)

@@ -117,7 +117,8 @@ def present_reviews(
     reviews: list[ReviewRow],
     comments: Mapping[str, object],
 ) -> list[Review]:
-    """Present reviews. ``comments``: the presented comments by review ID."""
+    """Return reviews in their API format. ``comments``: the review comments, already in their API format, by review
+    ID."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
     people = present_people(to, tx, asked)
     return [
@@ -150,7 +151,8 @@ class SeenMark(Struct, rename="camel"):
 
 
 class MarkSeen(Struct):
-    """Mark a page or item as viewed. ``revision``: the revision of the change request that the caller viewed."""
+    """Request to mark a page or item as viewed. ``revision``: the revision of the change request that the caller
+    viewed."""
 
     revision: str
 

@@ -53,8 +53,8 @@ space_operation, org_operation = Area("spaces").operation, Area("orgs").operatio
     agents="docs:read",
 )
 def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
-    """Check whether the caller can merge a change request, and return all conditions with their results. The merge
-    checks the conditions again."""
+    """Check whether the caller can merge a change request, and return all conditions with their results. Merging checks
+    the conditions again."""
     with call.db.read() as tx:
         return _check_merge(
             call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role
@@ -160,8 +160,8 @@ def _describe_change(tx: Transaction, org: OrgAccess, given: DescribedChange) ->
 def _check_merge(
     call: Call, tx: Transaction, access: ChangeAccess, rules: list[Rule], merger: str, role: str | None
 ) -> MergeChecks:
-    """Check the merge of a change request. ``merger``: the person who would merge it. ``role``: their role in
-    the space."""
+    """Check whether a change request can be merged. ``merger``: the person who would merge it. ``role``: that person's
+    role in the space."""
     row = store.get_change(tx, access.change_id)
     hidden, reviews = hidden_from(tx, access.space, row), at_least(access.role, SPACE[Can.REVIEW])
     checked = check_rules(tx, rules, ruled_change(tx, row), merger, CheckedStyle(row, hidden, reviews))

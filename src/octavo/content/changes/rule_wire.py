@@ -92,7 +92,7 @@ class TryOrganizationMergeRules(TryMergeRules, rename="camel"):
 def present_checks(
     to: Recipient, tx: Transaction, first: list[MergeCheck], checked: list[RuleResult], *, bypasses: bool
 ) -> MergeChecks:
-    """Present merge checks. ``first``: the general conditions, which are listed before the rules."""
+    """Return merge checks in their API format. ``first``: the general conditions, which are listed before the rules."""
     ids = [user for one in checked for user in (*users_of(one.rule), *one.missing)]
     people = present_people(to, tx, ids)
     shown = [*first, *(_present(one, people) for one in checked)]

@@ -76,7 +76,7 @@ def require_rules(
     tx: Transaction, change: ChangeRow, actor_id: str, hidden: frozenset[str] | None = None
 ) -> None:
     """Raise PreconditionFailed with the first rule that doesn't pass and the reason, unless the actor can bypass rules.
-    ``hidden``: the pages that the actor can't see; if it is missing, the text isn't checked."""
+    ``hidden``: the pages that the actor can't see; if None, the text isn't checked."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return

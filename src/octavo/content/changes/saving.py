@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
-    """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
+    """Call ``attempt`` until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
     which includes the time to try again."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
@@ -146,7 +146,7 @@ def create_with(
 
 
 def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: ChangeRow, status: str) -> None:
-    """Set the status of a change request that isn't merged to open, archived, or draft."""
+    """Set the status of an unmerged change request to open, archived, or draft."""
     if change.status in (status, "merged"):
         return
     store.set_fields(tx, change, status=status)
@@ -231,7 +231,7 @@ def edit_change(
 
 
 def resolver_maker(context: Context, actor: Actor) -> Resolving:
-    """Return a function that resolves references in a state for the author."""
+    """Return a function that creates a state's reference resolver for the author."""
 
     def of(tx: Transaction, state: State) -> Resolver:
         return state_resolver(
@@ -286,8 +286,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive saves that an edit to the head continues, for
-    ``commit``. Return None if the next save starts a new series."""
+    """Return the previous revision and the start of the series of consecutive saves that an edit to the head continues,
+    in the format that ``commit`` expects. Return None if the edit starts a new series."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)

@@ -83,7 +83,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """Return the state of main that the change request is based on. It has no revision ID."""
+        """Return the state of main that the change request is based on. The returned state has no revision ID."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
@@ -260,7 +260,8 @@ _OF_PAGE = f"""{_FROM} WHERE c.id IN (
 def list_changes_of_page(
     tx: Transaction, space_id: str, page_id: str, without: Iterable[str], limit: int, page: str | None
 ) -> Slice[ChangeRow]:
-    """List the drafts and open change requests of a space that edit a page, newest first, except those ``without``."""
+    """List the drafts and open change requests of a space that edit a page, newest first. ``without``: the IDs of the
+    change requests to leave out."""
     return list_page(
         tx,
         limit,
@@ -277,7 +278,7 @@ def list_changes_of_page(
 
 
 def list_restricting_changes(tx: Transaction, space_id: str, page_id: str) -> list[ChangeRow]:
-    """List those of the drafts and open change requests that edit a page in which any page is restricted."""
+    """List the drafts and open change requests that edit a page and that contain at least one restricted page."""
     rows = tx.all(
         f"""SELECT {_CHANGE} {_OF_PAGE} AND EXISTS (
               SELECT 1 FROM page_versions p WHERE p.branch_id = c.branch_id AND p.restricted = 1)""",
@@ -336,7 +337,7 @@ def insert_change(
 
 
 def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
-    """Update columns. A new ``status`` also updates the space's counts."""
+    """Update columns of a change request. A new ``status`` also updates the space's change request counts."""
     named = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(
         f"UPDATE change_requests SET updated_at = :at{', ' if named else ''}{named} WHERE id = :id",
@@ -366,7 +367,7 @@ def is_empty_draft(tx: Transaction, change_id: str) -> bool:
 
 
 def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
-    """Return the IDs of empty drafts that were last updated before a time."""
+    """Return the IDs of empty drafts that were last updated before the given time."""
     rows = tx.all(
         f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
         before=before,
@@ -392,7 +393,7 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 def add_contribution(
     tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
 ) -> None:
-    """Count a contribution (``edit`` or ``comment``) of a person. Edits must already be counted in the change request.
+    """Count a contribution (``edit`` or ``comment``) by a person. Edits must already be counted in the change request.
     ``accepted``: whether another person accepted the edit, such as a suggestion, and has therefore reviewed it."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
@@ -555,7 +556,8 @@ merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the authors of any version of these pages in main, each with the number of these pages, highest first."""
+    """Return the people who wrote any version of these pages in main, each with the number of these pages that they
+    wrote. People with the most pages come first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -567,8 +569,8 @@ def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str
 
 
 def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the authors of the first version of these pages in main, each with the number of these pages, highest
-    first."""
+    """Return the people who wrote the first version of any of these pages in main, each with the number of these pages
+    that they created. People with the most pages come first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -582,8 +584,8 @@ def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[st
 
 
 def count_reviews(tx: Transaction, space_id: str) -> list[tuple[str, int]]:
-    """Return the reviewers of the 50 newest merged change requests of a space, with each person's number of reviews,
-    highest first."""
+    """Return the people who reviewed any of a space's 50 newest merged change requests, each with their number of
+    reviews. People with the most reviews come first."""
     rows = tx.all(
         """SELECT v.reviewer, count(DISTINCT v.change_id) AS changes FROM change_reviews v
            WHERE v.change_id IN (SELECT c.id FROM change_requests c WHERE c.space_id = :space AND c.status = 'merged'
@@ -693,7 +695,7 @@ _SEEN = ", ".join(SeenRow.__struct_fields__)
 
 
 def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
-    """List a person's viewed marks by object."""
+    """List a person's viewed marks, sorted by the ID of the marked object."""
     rows = tx.all(
         f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
         change=change_id,
@@ -759,7 +761,7 @@ def put_settled(tx: Transaction, change_id: str, settled: SettledConflict) -> No
 
 
 def list_settled(tx: Transaction, change_id: str) -> list[SettledConflict]:
-    """List resolved conflicts in the order of the conflicts."""
+    """List the resolved conflicts of a change request, sorted by their position among all of its conflicts."""
     rows = tx.all(
         f"SELECT {_SETTLED} FROM change_settlements WHERE change_id = :change ORDER BY position, settled_at",
         change=change_id,

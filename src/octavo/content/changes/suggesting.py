@@ -41,8 +41,8 @@ _FIELD = "changes[0].set[0].document"
 
 
 class SuggestedEdit(Struct, frozen=True):
-    """Original block in ``revision`` of the change request, and its replacement (empty: delete the block). References
-    in both have the form used in the page's file."""
+    """Suggested edit: the original block in ``revision`` of the change request, and its replacement, which is empty if
+    the block is to be deleted. References in both have the form used in the page's file."""
 
     revision: str
     was: Nodes

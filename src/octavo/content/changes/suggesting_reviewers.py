@@ -31,8 +31,8 @@ class ReviewerSuggestion(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[ReviewerSuggestion]:
-    """Return the best reviewers, each with the strongest reason. People who can't review and authors of pages that the
-    caller can't see are left out."""
+    """Return the best reviewers, each with the strongest reason for the suggestion. People who can't review, and
+    authors of pages that the caller can't see, are left out."""
     hidden = seen_by(tx, access.space, change.state).hidden
     pages = sorted(list_branch_content(tx, change.state.layers[0]).pages - hidden)[:_PAGES]
     candidates = [

@@ -1,4 +1,4 @@
-"""Undo a change request that an agent created, using the same operations as people."""
+"""Undo an agent's change requests with the same operations that people use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ask = Callable[..., Any]
 
 
 class UndoneChange(NamedTuple):
-    """Result for a change request. ``revert``: if it was merged, the new change request that reverts it."""
+    """Result of undoing a change request. ``revert``: the new change request that reverts it, if it was merged."""
 
     result: Literal["archived", "reverted", "already"]
     revert: str | None = None

@@ -81,7 +81,7 @@ def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[File
         retain(tx, "file", [row.hash for row in rows if row.hash is not None])
     found = []
     for (given, _), row in zip(wanted, rows, strict=True):
-        assert row.hash is not None, "what get_uploads gives has come"
+        assert row.hash is not None, "get_uploads returns only complete uploads"
         head = b"".join(context.files.open(row.hash, 0, min(row.size, IMAGE_HEAD)))
         found.append(Upload(row.hash, row.size, _type_of(given, head), *(dimensions(head) or (None, None))))
     return found
@@ -131,8 +131,8 @@ def _inline(given: FileInput, place: str) -> bytes:
 
 
 def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
-    """Fetch the contents of these URLs, each with its field name for error messages. The first failure ends
-    the fetching."""
+    """Fetch the contents of these URLs, and stop at the first failure. ``addresses``: the URLs, each with its field
+    name for error messages."""
     if not addresses:
         return []
     fetcher, together = Fetcher(context.settings.allow_private_fetch), ByteAllowance(FETCH_SIZE)

@@ -57,7 +57,7 @@ class ChangeRequestLink(Struct, frozen=True):
 
 
 class ChangeRequestTopic(Struct, kw_only=True):
-    """Topic of a site that a change request was created for, with the finding that it fixes."""
+    """Site topic that a change request was created for, and the finding that the change request fixes."""
 
     site: str
     topic: str
@@ -65,8 +65,8 @@ class ChangeRequestTopic(Struct, kw_only=True):
 
 
 class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
-    """Style guide check that created a change request. ``changedPages``: the number of pages that it changed.
-    ``checkedAt``: the time of the latest check that kept the change request."""
+    """Style guide check that created a change request. ``changedPages``: the number of pages that the check changed.
+    ``checkedAt``: the time of the latest check that created or kept the change request."""
 
     site: str
     run: str
@@ -75,7 +75,7 @@ class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
 
 
 class ChangeOrigin(Struct):
-    """Reason for which the server created a change request, if any."""
+    """Topic or style guide check that a change request was created for, if any."""
 
     topic: ChangeRequestTopic | UnsetType = UNSET
     styleguide: ChangeRequestStyleguide | UnsetType = UNSET
@@ -307,7 +307,7 @@ def _present_description(to: Recipient, tx: Transaction, change: ChangeRow) -> R
 def present_page_changes(
     to: Recipient, tx: Transaction, changes: list[ChangeRow], pages: Mapping[str, int]
 ) -> list[PageChangeRequest]:
-    """Present change requests that edit a page. ``pages``: the number of pages by branch."""
+    """Return change requests that edit a page in their API format. ``pages``: the number of pages by branch."""
     return [
         PageChangeRequest(**msgspec.structs.asdict(shown), pages=pages.get(change.branch_id, 0))
         for change, shown in zip(changes, present_changes(to, tx, changes), strict=True)
@@ -315,7 +315,8 @@ def present_page_changes(
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """Present a change request in a preview: its content, without details about the people who work on it."""
+    """Return a change request in the API format for a preview: its content, without details about the people who work
+    on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,
@@ -336,7 +337,7 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
 def present_contributors(
     to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
 ) -> list[ContributorItem]:
-    """Present contributors. Comments on pages that the recipient can't see don't count."""
+    """Return contributors in their API format. Comments on pages that the recipient can't see don't count."""
     hidden = seen_by_recipient(tx, to, change.state).hidden
     unseen: dict[str, int] = {}
     for counts in _hidden_comments:

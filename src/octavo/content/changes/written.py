@@ -1,4 +1,5 @@
-"""References in the form used in a document's file, so that edits can keep this form for the same target."""
+"""Written form of the references in a document's file, so that edits can keep that form for references to the same
+target."""
 
 from __future__ import annotations
 
@@ -12,9 +13,8 @@ from octavo.core.json_types import JsonObject
 
 
 class WrittenReferences:
-    """References by target, in their written form. A page can contain the same reference in several written
-    forms; each block keeps its own. ``found``: the references found, each as the key of its block, its
-    target, and its written form."""
+    """References in their written form, by target. A page can write the same reference in several ways; each block
+    keeps its own. ``found``: the references found, each as the key of its block, its target, and its written form."""
 
     def __init__(self, found: Iterable[tuple[str | None, JsonObject, JsonObject]] = ()) -> None:
         self._anywhere: dict[bytes, dict[str, Any]] = {}

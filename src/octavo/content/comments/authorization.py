@@ -39,7 +39,7 @@ class Discussion(InSpace, frozen=True):
 
     @property
     def path(self) -> str:
-        """Return the path of the discussion's comments in the API, below /v1."""
+        """Return the API path of the discussion's comments, relative to ``/v1``."""
         change = f"/change-requests/{self.change_id}" if self.change_id else ""
         return f"/spaces/{self.space_id}{change}/comments"
 

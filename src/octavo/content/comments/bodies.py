@@ -64,7 +64,7 @@ def parse(given: BodyInput) -> Parsed:
 
 
 def parse_plain(given: object) -> Parsed:
-    """Parse a body that is already a decoded JSON object, like ``parse``."""
+    """Parse a body that is already decoded from JSON. Otherwise, this works like ``parse``."""
     try:
         return parse(msgspec.convert(given, BodyInput))
     except msgspec.ValidationError as error:

@@ -12,6 +12,6 @@ from .store import count_open
 
 
 def count_hidden(tx: Transaction, to: Recipient, space_ids: list[str]) -> dict[str, int]:
-    """Return the numbers of open comments on pages that the recipient can't see, by space."""
+    """Return the number of open comments on pages that the recipient can't see, by space."""
     restricted = filter_restricted_spaces(tx, space_ids)
     return {id: count_open(tx, id, seen_by_recipient(tx, to, main_state(tx, id)).hidden) for id in restricted}

@@ -1,4 +1,4 @@
-"""Post, reply to, update, and delete comments; each emits one event."""
+"""Post, reply to, update, and delete comments. Each of these operations emits one event."""
 
 from __future__ import annotations
 

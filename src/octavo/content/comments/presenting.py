@@ -136,7 +136,7 @@ def present_suggestions(
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
-    """Return suggestions by comment ID. ``state``: the state in which to find their blocks."""
+    """Return suggestions in their API format, by comment ID. ``state``: the state in which to find their blocks."""
     actor = discussion.space.actor
     shown = {}
     for row in rows:

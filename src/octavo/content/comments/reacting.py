@@ -10,8 +10,8 @@ MAX_EMOJIS = 50
 
 
 def emoji_of(given: str, field: str) -> str:
-    """Return the emoji in fully qualified form. Raises BadRequest if it isn't an emoji. ``field``: the name of the
-    field in the message."""
+    """Return the emoji in fully qualified form. ``field``: the name of the field to use in the error message. Raises
+    BadRequest if the text isn't an emoji."""
     found = find_emoji(given)
     if found is None:
         raise BadRequest(f"{field}: must be an emoji, not {given[:50]!r}")

@@ -92,7 +92,8 @@ def find_comment(
 
 
 def _seen(tx: Transaction, discussion: Discussion) -> str:
-    """Return the condition for comments on pages that the caller can see, with the parameter ``hidden``."""
+    """Return an SQL condition that leaves out comments on pages that the caller can't see. It uses the parameter
+    ``hidden``."""
     if not discussion.hidden:
         return ""
     hidden = tx.among("hidden")
@@ -120,7 +121,7 @@ _STATUS = {"all": "", "open": " AND c.resolved_at IS NULL", "resolved": " AND c.
 def list_comments(
     tx: Transaction, discussion: Discussion, wanted: CommentFilter, order: Order, limit: int, page: str | None
 ) -> Slice[CommentRow]:
-    """List comments by the time they were posted."""
+    """List the comments in a discussion, sorted by the time they were posted."""
     where = f"c.place_id = :discussion AND c.parent_id IS NULL{_seen(tx, discussion)}{_STATUS[wanted.status]}"
     parameters: dict[str, Any] = {"discussion": discussion.id, "hidden": json_list(discussion.hidden)}
     if wanted.page_id is not None:

@@ -74,8 +74,8 @@ def discussed_state(tx: Transaction, discussion: Discussion) -> State:
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
     """Return the anchor of a new comment. Raises NotFound if the page, node, or cell doesn't exist.
 
-    A node or cell without a page is stored unchecked, because finding it would mean reading every page of the
-    space. A cell with a page but no node refers to the first table that has this record and definition.
+    A node or cell without a page isn't checked, because finding it would mean reading every page of the space. A cell
+    with a page but no node refers to the first table that has this record and definition.
     """
     page_id, node_id, cell = about
     state = discussed_state(tx, discussion)
@@ -104,7 +104,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
-    """Return the current positions of the targets of comments in a state, by comment ID."""
+    """Return the current position of each comment's target in a state, by comment ID."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 

@@ -27,8 +27,8 @@ class Id(Struct):
 
 
 class CommentTarget(Struct, rename="camel", kw_only=True):
-    """Target of a comment. ``revision``: a revision that contains the target; the latest one while it exists.
-    ``gone``: whether the target no longer exists."""
+    """Target of a comment. ``revision``: a revision that contains the target; this is the latest revision as long as
+    the target exists. ``gone``: whether the target no longer exists."""
 
     space: str
     revision: str
@@ -96,10 +96,10 @@ class CommentReply(Struct, rename="camel", kw_only=True):
 
 
 class Suggestion(Struct, rename="camel", kw_only=True):
-    """Suggested edit to the block that the comment is about: its nodes when the edit was suggested, and the
-    nodes to replace them with (empty: delete the block). ``outdated``: whether the block has been edited or
-    deleted since, so that accepting may conflict. ``revision``: the revision of the change request that was
-    created when the suggestion was accepted."""
+    """Suggested edit to the block that the comment is about: the block's nodes when the edit was suggested, and the
+    nodes to replace them with (empty: delete the block). ``outdated``: whether the block has been edited or deleted
+    since then, so that accepting the suggestion may cause a conflict. ``revision``: the revision of the change request
+    that was created when the suggestion was accepted."""
 
     status: SuggestionStatus
     before: DocumentBlocks
@@ -155,10 +155,9 @@ class CommentsQuery(RepliesQuery, rename="camel", kw_only=True):
 
 
 class PostComment(Struct, rename="camel"):
-    """New comment. ``node``: the node to comment on, which must be on ``page`` if a page is given; without
-    a page, the node is stored unchecked. ``suggestion``: the replacement for the block ``node``, as
-    Markdown or nodes; an Octavo extension, only in change requests. With a suggestion, the body can be
-    empty."""
+    """New comment. ``node``: the node to comment on, which must be on ``page`` if a page is given; without a page, the
+    node isn't checked. ``suggestion``: the replacement for the block ``node``, as Markdown or nodes; an Octavo
+    extension, only in change requests. With a suggestion, the body can be empty."""
 
     body: BodyInput
     page: str | None = None
@@ -168,7 +167,7 @@ class PostComment(Struct, rename="camel"):
 
 
 class SettleSuggestion(Struct):
-    """New status of a suggestion. ``open``: reopen the suggestion; an accepted edit is reverted."""
+    """New status of a suggestion. ``open`` reopens the suggestion and, if it was accepted, reverts the edit."""
 
     status: SuggestionStatus
 

@@ -1,4 +1,4 @@
-"""Messages about events for listeners, by space, change request, and person."""
+"""Messages that inform connected clients about events, by space, change request, and person."""
 
 from __future__ import annotations
 

@@ -92,7 +92,8 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
 
 
 def _may_know(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
-    """Return whether a message is for the actor, who may be unable to see the page that it is about."""
+    """Return whether a message can be sent to the actor, depending on the page that the message is about. A message
+    that replaces another message is sent only to people who can't see the other message's page."""
     return _sees_page(tx, actor, message.page) and (
         message.instead_of is None or not _sees_page(tx, actor, message.instead_of)
     )

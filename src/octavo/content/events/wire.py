@@ -34,7 +34,7 @@ class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": 
 
 
 def present_person(user_id: str, known: UserRow | None) -> PersonSummary:
-    """Present a person. If the account was deleted, only the ID is known."""
+    """Return a person's summary. If the account was deleted, it contains only the ID."""
     if known is None:
         return PersonSummary(user_id, "Deleted user")
     return PersonSummary(user_id, known.display_name, known.photo_url or UNSET)
@@ -52,10 +52,10 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: the IDs of pages that are different from the previous revision; omitted if there are
+    """New revision. ``page_ids``: the IDs of the pages that changed since the previous revision; omitted if there are
     more than fifty or if one of them is restricted. ``conflicts``: the number of open conflicts; omitted if the space
     has restricted pages. ``updated``: whether the change request was updated with changes from main. ``live``: whether
-    it is a save of a live-edited page."""
+    the revision is a save of a live-edited page."""
 
     action: Literal["edited", "updated"]
     revision_id: str
@@ -65,7 +65,7 @@ class RevisionEvent(_Event, tag="revision", kw_only=True):
 
 
 class ReviewEvent(_Event, tag="review", kw_only=True):
-    """Review event of a change request. ``reviewer_id``: the ID of the person whose review was requested."""
+    """Change to a change request or its reviews. ``reviewer_id``: the ID of the person whose review was requested."""
 
     action: Literal["created", "statusChanged", "requested", "submitted", "merged"]
     status: Status | UnsetType = UNSET
@@ -75,7 +75,7 @@ class ReviewEvent(_Event, tag="review", kw_only=True):
 
 
 class CommentEvent(_Event, tag="comment", kw_only=True):
-    """Event of a comment. ``reply_id``: the ID of the reply, if the event is about a reply to that comment.
+    """Change to a comment or reply. ``reply_id``: the ID of the reply, if the event is about a reply to that comment.
     ``changed``: the parts of the comment that changed."""
 
     action: Literal["created", "updated", "deleted"]
@@ -129,7 +129,7 @@ class OwnEventsQuery(EventsQuery):
             Meta(
                 pattern=pattern(
                     r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z",
-                    "be the ids of a change request or space, and of a page, separated by /",
+                    "be the ID of a change request or space, a slash, and the ID of a page",
                 )
             ),
         ]

@@ -1,3 +1,4 @@
-"""Images of spaces in the widths that screens need, created once per file for readers and the app."""
+"""Image variants in the widths that screens need. They are created once per file, and are used on published sites and
+in the app."""
 
 from . import tables as tables

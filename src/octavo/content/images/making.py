@@ -45,7 +45,7 @@ _on_made: list[Callable[[Transaction, str], None]] = []
 
 
 class _Result(Struct):
-    """Output of the process: the display size of the image, and the sizes of its variants."""
+    """Result of the scaling process: the display size of the image, and the sizes of its variants."""
 
     size: tuple[int, int]
     variants: list[tuple[int, int]]
@@ -174,7 +174,8 @@ def _find_made(tx: Transaction, content: str) -> tuple[ScaledImage | None] | Non
 
 
 def _create_variants(context: Context, contents: Sequence[str]) -> Iterator[tuple[str, ScaledImage | None]]:
-    """Create and store the variants of files. Yield each file with its image, or None to leave it unchanged."""
+    """Create and store the variants of files. Yield each file with its scaled image, or with None if it can't have
+    variants."""
     with TemporaryFolder("images") as name:
         left: list[tuple[str, Path]] = []
         for number, content in enumerate(contents):

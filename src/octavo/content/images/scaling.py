@@ -1,9 +1,8 @@
 """Scale images in a separate process: ``python -m octavo.content.images.scaling FOLDER NAME…``.
 
-Images are untrusted input for decoders written in C, so this runs in isolation
-(``kit.processes.subprocesses``) and imports no other part of Octavo. In each named folder, it reads
-``source`` and writes a file ``WIDTH.webp`` for each width, then ``result.json``, which is null for an image
-without variants.
+Images are untrusted input for decoders written in C, so this module runs in isolation (``kit.processes.subprocesses``)
+and imports no other part of Octavo. In each named folder, it reads ``source`` and writes a file ``WIDTH.webp`` for each
+width, then ``result.json``, which is null for an image without variants.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def variant_name(name: str) -> str:
 
 
 def find_scaled_images(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
-    """Return the images with variants among these files of a space, by hash."""
+    """Return scaled images by file hash, for those of a space's files that have variants."""
     found: dict[str, ScaledImage] = {}
     wanted = sorted({*contents})
     for start in range(0, len(wanted), _BATCH):

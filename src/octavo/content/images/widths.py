@@ -14,7 +14,7 @@ _NEAR = 1.25
 
 
 def wanted_widths(width: int) -> list[int]:
-    """Return the widths of variants in pixels. They include the image's own width, because the WebP file is
-    much smaller."""
+    """Return the widths of variants in pixels. They include the image's own width, because a WebP file of the same
+    width is usually much smaller than the original."""
     own = min(width, STEPS[-1])
     return [*(step for step in STEPS if step * _NEAR <= own), own] if width > NARROWEST else []

@@ -252,7 +252,7 @@ class Accepting:
 
 
 def accepting(context: Context) -> Accepting:
-    """Return this process's instance, which accepts batches."""
+    """Return this process's ``Accepting`` instance."""
     caches = context.db.caches
     found: Accepting | None = caches.get(Accepting)
     return found if found is not None else caches.setdefault(Accepting, Accepting(context))
@@ -326,7 +326,8 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
 
 
 def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
-    """Raise TooManyRequests if a person can't edit a page in another client."""
+    """Raise TooManyRequests if too many people are editing the page, or if the person is editing it in too many
+    clients."""
     writers = store.find_writers(tx, key, now() - _PRESENT)
     if user_id not in writers and len(writers) >= MOST_WRITERS:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."

@@ -17,13 +17,14 @@ _LONGEST = 15_000
 
 
 def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> LiveRow:
-    """Write the last batch of a page, and return its row."""
+    """Write the last batch of a page, and return the page's updated row."""
     store.insert_batch(tx, key, page.tail[-1].row)
     return schedule_save(tx, key, replace(row, version=page.version))
 
 
 def schedule_save(tx: Transaction, key: PageKey, row: LiveRow) -> LiveRow:
-    """Write the version of a page that has unsaved steps, and return its row."""
+    """Record the version of a page that has unsaved steps, schedule its next save, and return the page's updated
+    row."""
     moment = now()
     since = row.unsaved_since or moment
     save_at = min(moment + PAUSE, since + _LONGEST)

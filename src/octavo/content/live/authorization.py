@@ -39,8 +39,8 @@ def enter_live_change(call: Call, needs: Can, space_id: str, change_request_id: 
 
 
 def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
-    """Return the page ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page of main. Raises
-    NotFound or Forbidden if the actor can't edit it."""
+    """Return the key of the page with the name ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page of
+    main. Raises NotFound or Forbidden if the actor can't edit the page."""
     id, _, page_id = name.partition("/")
     try:
         change = get_change(tx, id)
@@ -54,8 +54,8 @@ def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
 
 
 def require_live_page(tx: Transaction, state: State, page_id: str) -> None:
-    """Raise NotFound unless the reader of a state can see this page of it, or the page was deleted after it was edited
-    live in that state."""
+    """Raise NotFound unless the reader of a state can see this page in the state, or the page was deleted after it was
+    edited live there."""
     key = PageKey(state.layers[0].branch_id, page_id)
     if page_id in state.hidden or find_live(tx, key) is None:
         get_page(tx, state, page_id)

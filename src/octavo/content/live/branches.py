@@ -62,7 +62,7 @@ def lock_branch(tx: Transaction, space_id: str, change_id: str | None) -> LiveBr
 
 
 def get_branch(tx: Transaction, branch_id: str) -> LiveBranch:
-    """Return the branch with an ID. Raises NotFound if it doesn't exist."""
+    """Return a branch by ID. Raises NotFound if it doesn't exist."""
     row = tx.one(
         """SELECT b.space_id, c.id FROM branches b LEFT JOIN change_requests c ON c.branch_id = b.id
            WHERE b.id = :id""",

@@ -19,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Number of milliseconds before the first read of a page: newer steps are sent. Otherwise, a client that starts to
-follow the page in the meantime would miss some steps."""
+"""Age in milliseconds of the steps that are sent when a page is read for the first time. Otherwise, a client that
+starts to follow the page just before that would miss some steps."""
 _KIND = "live"
 
 

@@ -30,7 +30,7 @@ class CaretPlace(Struct, frozen=True):
 
 
 class CaretInput(Struct, frozen=True):
-    """Selection of a client, at a version of the page. ``anchor`` and ``head``: both None if the client no longer
+    """Selection of a client in one version of the page. ``anchor`` and ``head``: both None if the client no longer
     shows the page."""
 
     client: Client

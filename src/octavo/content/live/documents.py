@@ -138,7 +138,7 @@ def live_pages(owner: Database | Transaction) -> LivePages:
 def unwritten_page(
     context: Context, tx: Transaction, key: PageKey, epoch: str, state: State, page: Page
 ) -> LivePage:
-    """Return a page that no one has edited yet: version 0 of the epoch that its first step starts."""
+    """Return a page that no one has edited live yet, as version 0 of the epoch that the first step will start."""
     found = live_pages(tx).find(key)
     if found is None or (found.epoch, found.version) != (epoch, 0):
         found = LivePage(epoch, 0, document_of(context, tx, state, page))
@@ -161,7 +161,7 @@ def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
 
 
 def read_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
-    """Return a page like ``load_page`` in a read transaction, and keep it in memory."""
+    """Return a page as ``load_page`` does, but in a read transaction, and keep the page in memory."""
     page = load_page(tx, key, row)
     live_pages(tx).keep(key, page)
     return page
@@ -218,7 +218,7 @@ class _EveryEditor:
 
 
 def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
-    """Return the document of a page in the API's format, the same for all editors. Links to restricted
+    """Return the document of a page in the API's format. The result is the same for all editors, so links to restricted
     pages stay URLs."""
     resolver = state_resolver(tx, unrestricted(tx, state), app_hosts(context.settings.url), _EveryEditor())
 
@@ -229,5 +229,5 @@ def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> Js
 
 
 def document_of(context: Context, tx: Transaction, state: State, page: Page) -> Node:
-    """Return the document of a page in the editor's format, the same in all processes."""
+    """Return the document of a page in the editor's format. The result is the same in all processes."""
     return read_document(blocks_of(context, tx, state, page), itertools.count(1))

@@ -1,4 +1,4 @@
-"""Save live pages before their change request is used."""
+"""Register the functions that save live pages before the content of their change request is used."""
 
 from __future__ import annotations
 

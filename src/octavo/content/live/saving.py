@@ -84,8 +84,6 @@ class Saved(Struct, frozen=True):
 
 
 class _Save(Struct, frozen=True):
-    """Data that a save writes."""
-
     branch: LiveBranch
     row: LiveRow
     page: LivePage
@@ -190,7 +188,7 @@ def _prepare(
 
 def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) -> Sequence[Author]:
     """Return the authors of unsaved steps. If the steps have no author, as with new block keys, return the author of
-    the change request or the last person who edited the page. If neither is known, return nothing."""
+    the change request or the last person who edited the page. If neither is known, return an empty sequence."""
     found = store.list_authors(tx, key, row.saved_version, row.version)
     if not found and branch.change is not None:
         return [Author(branch.change.created_by, None)]
@@ -198,8 +196,8 @@ def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) ->
 
 
 def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive live saves that the next save continues, regardless
-    of their authors. Return None if the next save starts a new series."""
+    """Return the previous revision and the start of the series of consecutive live saves that the next save continues,
+    regardless of their authors. Return None if the next save starts a new series."""
     head = branch.state
     if not was_written_live(tx, head.revision_id):
         return None

@@ -25,7 +25,7 @@ class PageKey(NamedTuple):
 
 
 class LiveRow(Struct, frozen=True):
-    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since`` and
+    """State of a live page. ``revision``: the last revision whose content is part of the page. ``unsaved_since`` and
     ``save_at``: the time of the first unsaved step, and the time of the next save; None if all changes are saved.
     ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last save
     left unchanged, as a JSON array; the ID of the page if it was too large to be saved."""
@@ -240,7 +240,7 @@ def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
 
 
 def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
-    """Return the time of the first unsaved step of a page of a branch; None if all changes are saved."""
+    """Return the time of the first unsaved step on any page of a branch; None if all changes are saved."""
     since: int | None = tx.value(
         "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
         branch=branch_id,
@@ -278,7 +278,7 @@ def list_due(tx: Transaction, moment: int, most: int) -> list[PageKey]:
 
 
 def list_outdated(tx: Transaction, since: int, most: int) -> list[PageKey]:
-    """List recently edited pages of branches whose latest revision isn't part of the pages yet."""
+    """List recently edited pages that don't contain the latest revision of their branch yet."""
     rows = tx.all(
         Live(f"""SELECT l.branch_id, l.page_id FROM page_live l JOIN branches b ON b.id = l.branch_id
                  LEFT JOIN change_requests c ON c.branch_id = l.branch_id
@@ -309,7 +309,8 @@ def renew_epochs(tx: Transaction) -> None:
 
 
 def find_writers(tx: Transaction, key: PageKey, since: int) -> dict[str, int]:
-    """Return the number of clients of each person who added a batch since a given time, except for external edits."""
+    """Return the people who added a batch since a given time, each with the number of clients that they used. External
+    edits don't count."""
     clients = tx.all(
         f"""SELECT user_id, count(DISTINCT client) FROM page_steps
             WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL AND client NOT LIKE '{SERVER}%'

@@ -82,7 +82,7 @@ def notify(
     **payload: object,
 ) -> None:
     """Notify people about a subject in a space through the channels that each person chose. ``reasons``: the reason for
-    each person. ``payload``: the event that lists the new notifications."""
+    notifying each person, by user ID. ``payload``: additional fields of the event that lists the new notifications."""
     channels = store.list_channels(tx, reasons)
     users = {}
     for user_id, reason in sorted(reasons.items()):
@@ -100,8 +100,8 @@ def notify(
 
 
 def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:
-    """Return the next batch of direct recipients and watchers, because a mentioned team can have thousands of
-    members."""
+    """Return the next batch of direct recipients and watchers. They are notified in batches because a mentioned team
+    can have thousands of members."""
     found = set(sorted(user_id for user_id in concern.direct if user_id > after)[:BATCH])
     if concern.watched is not None:
         found.update(store.list_watchers(tx, event.space_id or "", concern.pages, after, BATCH))
@@ -146,8 +146,8 @@ def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) ->
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:
-    """Return whether a person has muted the event. Settings for pages take precedence over settings for the space. If
-    any affected page is watched, the event isn't muted."""
+    """Return whether a person has muted the event, given that person's watches. Settings for pages take precedence over
+    settings for the space. If any affected page is watched, the event isn't muted."""
     of_pages = [row.level for row in watches if row.page_id]
     levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels

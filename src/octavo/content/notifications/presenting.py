@@ -30,7 +30,7 @@ _EXCERPT_SOURCE_LENGTH = 2000
 
 
 class Subjects(Struct, frozen=True):
-    """Current state of the subjects of notifications."""
+    """Current state of what notifications are about: spaces, change requests, pages, and comments."""
 
     spaces: dict[str, tuple[str, str]]
     """Title and organization by space ID."""
@@ -168,6 +168,7 @@ _SENTENCES: dict[Reason, str] = {
     "merged": "{who} merged",
     "edited": "{who} edited",
     "reviewDue": "Due for review",
+    "assigned": "{who} assigned a finding to you",
     "failed": "Failed",
 }
 _REVIEWED = {

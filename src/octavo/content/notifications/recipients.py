@@ -29,15 +29,16 @@ CONCERNING = FAILURES.keys() | {
     "comment_reply_created",
     "comment_reply_updated",
     "comment_updated",
+    "finding_assigned",
     "space_content_updated",
 }
 """Events that can lead to notifications."""
 
 
 class Concern(Struct, frozen=True):
-    """Recipients of an event. ``direct``: the people to notify regardless of their watches, each with the reason.
-    ``pages``: the pages that the event is about. ``watched``: the reason for people who watch the space or one of these
-    pages; None if they aren't notified."""
+    """People to notify about an event. ``direct``: the people to notify regardless of their watches, each with the
+    reason. ``pages``: the pages that the event is about. ``watched``: the reason for notifying people who watch the
+    space or one of these pages; None if watchers aren't notified."""
 
     note: NotificationContent
     direct: dict[str, Reason]
@@ -45,7 +46,7 @@ class Concern(Struct, frozen=True):
     watched: Reason | None
 
 
-_URGENT = frozenset({"mentioned", "reviewRequested", "failed"})
+_URGENT = frozenset({"mentioned", "reviewRequested", "assigned", "failed"})
 """Reasons that lead to a notification even if a person muted the space or page."""
 
 
@@ -105,6 +106,8 @@ def _about(tx: Transaction, event: Event) -> _About:
             return _About(f"change:{revision.merged_from}", "merged", pages, revision.merged_from)
         alone = pages[0] if len(pages) == 1 else event.space_id
         return _About(f"edits:{alone}", "edited", pages)
+    if event.type == "finding_assigned":
+        return _About(f"finding:{payload['finding']}", None, [payload["page"]] if payload["page"] else [])
     if event.type in FAILURES:
         return _About(f"{FAILURES[event.type]}:{payload['run']}", None, [])
     opened = event.type == "change_request_status_updated" and payload.get("status") == "open"
@@ -133,6 +136,9 @@ def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator
         yield "mentioned", user_id
     if event.type == "change_request_review_requested":
         yield "reviewRequested", payload["user"]
+    if event.type == "finding_assigned":
+        for user_id in payload.get("assigned_users") or list_member_ids(tx, payload["assigned_teams"]):
+            yield "assigned", user_id
     if event.type in FAILURES:
         yield "failed", payload["user"]
     if payload.get("suggestion") in ("accepted", "declined"):

@@ -188,7 +188,7 @@ Pages = set[tuple[str, str, str]]
 
 
 def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:
-    """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``.
+    """Return an SQL condition that leaves out rows ``n`` about hidden pages. It uses the parameter ``hidden``.
     ``change``: SQL for the change request that shows the row's page."""
     if not hidden:
         return ""
@@ -284,9 +284,9 @@ def lock_changing(
     limit: int,
     hidden: Pages,
 ) -> list[NotificationRow]:
-    """Lock and return up to ``limit`` notifications, created no later than ``until``, whose state is about to change,
-    except those about hidden pages. ``only``: the IDs of the notifications; by default, all notifications in the
-    inbox."""
+    """Lock and return up to ``limit`` notifications that a change to ``state`` affects: those created no later than
+    ``until`` that don't have this state yet and aren't about hidden pages. ``only``: the IDs of the notifications; by
+    default, all notifications in the inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n
@@ -328,7 +328,7 @@ def list_digest_recipients(tx: Transaction, after: str, limit: int) -> list[str]
 
 
 def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
-    """Mark notifications as sent in a digest, except notifications with new events since they were read."""
+    """Mark notifications as sent in a digest, except those that received new events after ``rows`` were loaded."""
     tx.run_many(
         "UPDATE notifications SET digest = 0 WHERE id = :id AND at = :at AND events = :events",
         [{"id": row.id, "at": row.at, "events": row.events} for row in rows],
@@ -415,7 +415,7 @@ def list_watches(
 
 
 def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:
-    """List the next IDs of people who watch a space or one of these pages."""
+    """List the IDs of the next people, after the ID ``after``, who watch a space or one of these pages."""
     rows = tx.all(
         f"""SELECT DISTINCT user_id FROM watches WHERE space_id = :space AND level = 'watching'
             AND page_id {tx.among("pages")} AND user_id > :after ORDER BY user_id LIMIT :limit""",

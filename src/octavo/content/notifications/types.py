@@ -14,6 +14,7 @@ Reason = Literal[
     "statusChanged",
     "edited",
     "reviewDue",
+    "assigned",
     "failed",
 ]
 State = Literal["unread", "read", "done"]
@@ -32,6 +33,7 @@ DEFAULTS: dict[Reason, Channel] = {
     "statusChanged": "app",
     "edited": "app",
     "reviewDue": "mail",
+    "assigned": "mail",
     "failed": "mail",
 }
 """Default channels. If there is no mail server, ``mail`` notifies people only in the app."""

@@ -115,8 +115,8 @@ class UpdatedNotifications(Struct):
 
 class NotificationSettings(Struct):
     """Notification settings of the caller. ``channels``: the channel for each reason: ``app`` notifies in the app,
-    ``mail`` also emails immediately, ``digest`` also includes it in a daily email, and ``off`` doesn't notify at all.
-    ``mail``: whether the server sends email."""
+    ``mail`` also sends an email immediately, ``digest`` also includes the notification in a daily email, and ``off``
+    doesn't notify at all. ``mail``: whether the server sends email."""
 
     channels: dict[Reason, Channel]
     mail: bool

@@ -115,7 +115,7 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Access rule of a page, which also applies to all pages under it. ``since``: the time when it was last
+    """Access rule of a page, which also applies to all pages under it. ``since``: the time when the rule was last
     changed. ``set_by``: the person who changed it then."""
 
     page: str
@@ -139,7 +139,7 @@ class PageAccessOverview(Struct, rename="camel", kw_only=True):
 def present_access_overview(
     to: Recipient, tx: Transaction, space: SpaceAccess, page_id: str
 ) -> PageAccessOverview:
-    """Present the access rules of a page in main. Raises NotFound if there is no such page."""
+    """Return an overview of who can see a page in main. Raises NotFound if there is no such page."""
     state = main_seen_by(tx, space)
     page = get_page(tx, state, page_id)
     pages = [page, *reversed(list_ancestors(tx, state, page))]
@@ -191,7 +191,8 @@ def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> di
 
 
 def present_grant(entry: RuleEntry | None, names: Mapping[str, str]) -> PageAccessGrant:
-    """Present an entry of a rule; None for administrators of the space."""
+    """Return an entry of a rule in its API format. ``entry``: the entry; None for the access of space
+    administrators."""
     if entry is None:
         return PageAccessGrant(kind="administrators")
     name = names.get(entry.id, UNSET) if entry.subject != "role" else UNSET

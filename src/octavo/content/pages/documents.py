@@ -1,8 +1,7 @@
-"""Documents of a state as presented by the API: parsed from their sources, with references resolved for the
-caller.
+"""Documents of a state in the API's format: parsed from their sources, with references resolved for the caller.
 
-States are immutable, so results are cached by state and by the revisions of the other spaces that were
-consulted, and never become outdated.
+States are immutable, so results are cached by state and by the revisions of the other spaces that were consulted, and
+never become outdated.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ def document_json(
     evaluated: Evaluated = "false",
     page_variables: Mapping[str, object] | None = None,
 ) -> Raw:
-    """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions by
-    their values."""
+    """Return a document in the API's format, encoded as JSON. ``evaluated``: whether to replace expressions with their
+    values."""
     key = (state.key, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:

@@ -42,8 +42,8 @@ class LevelPart(Struct, frozen=True):
 
 
 class Levels:
-    """Levels of a state, including its computed pages. A level contains the subpages of a page, or the
-    top-level pages (None)."""
+    """Levels of a state's page tree, including its computed pages. A level contains the subpages of a page or, if the
+    parent is None, the top-level pages."""
 
     def __init__(self, tx: Transaction, state: State, expansion: Expansion) -> None:
         self._tx, self._state, self._expansion = tx, state, expansion

@@ -1,4 +1,4 @@
-"""Present links and backlinks: replace index entries with the objects that they refer to."""
+"""Convert links and backlinks to their API format: replace index entries with the objects that they refer to."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _present_spec: list[PresentSpec] = []
 
 
 def register_spec_presenter(present: PresentSpec) -> None:
-    """Register the function that presents the specifications that pages refer to."""
+    """Register the function that converts the specifications that pages refer to into their API format."""
     _present_spec.append(present)
 
 
@@ -128,7 +128,7 @@ class Links:
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the uses of a file. Raises NotFound if the file doesn't exist."""
+        """Return the locations where a file is used. Raises NotFound if the file doesn't exist."""
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 

@@ -1,4 +1,4 @@
-"""Present everyone who can see a page, with the reasons."""
+"""List everyone who can see a page, and why they can see it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .access_wire import PageAccessGrant, find_names, present_grant
 
 
 class PersonPageAccess(Struct):
-    """A person's access to a page. ``level``: their role on the page. ``reasons``: the grant of each rule
-    that lets them see it, from the page upward; empty if the page isn't restricted."""
+    """A person's access to a page. ``level``: the person's role on the page. ``reasons``: for each rule, from the page
+    upward, the grant that lets the person see the page; empty if the page isn't restricted."""
 
     user: User
     level: str
@@ -30,8 +30,8 @@ class PersonPageAccess(Struct):
 def present_people_at_page(
     to: Recipient, tx: Transaction, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[PersonPageAccess]:
-    """Present everyone who can see a page in main, sorted by name. Raises NotFound if there is no such
-    page."""
+    """List everyone who can see a page in main, and why they can see it, sorted by name. Raises NotFound if there is no
+    such page."""
     state = main_seen_by(tx, space)
     get_page(tx, state, page_id)
     rules = find_rules(tx, state).get(page_id, ())

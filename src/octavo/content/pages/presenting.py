@@ -1,5 +1,5 @@
-"""Present a space's files, with links to their content and, for images, to their variants. Also present pages that link
-to other pages."""
+"""Convert a space's files to their API format, with links to their content and, for images, to their variants. Hide the
+targets of link pages that the reader can't see."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from .wire import File, FileVariant, present_file
 def find_hidden_targets(
     tx: Transaction, pages: Iterable[Page], state: State, see: Callable[[Transaction, str], State]
 ) -> frozenset[str]:
-    """Return the targets of these link pages that the reader of the state can't see. ``see``: a function that returns
-    main of another space as the reader sees it."""
+    """Return the pages that these link pages point to and that the reader of the state can't see. ``see``: a function
+    that returns main of another space as the reader sees it."""
     targets = [page.target for page in pages if page.target is not None and "page" in page.target]
     spaces = {target["space"] for target in targets if target.get("space")} - {state.space_id}
     restricted = filter_restricted_spaces(tx, sorted(spaces)) if spaces else []
@@ -45,7 +45,7 @@ def find_hidden_targets(
 
 
 def without_hidden_target(page: Page, hidden: frozenset[str]) -> Page:
-    """Return the page. Its target is empty if the target is a hidden page."""
+    """Return the page, with an empty URL as its target if the target is a hidden page."""
     if page.target is None or page.target.get("page") not in hidden:
         return page
     return replace(page, target={"kind": "url", "url": ""})
@@ -64,7 +64,7 @@ def present_files(
 
 
 def present_variants(context: Context, item: Item, picture: ScaledImage | None) -> list[FileVariant]:
-    """Return the variants of a file. ``picture``: the scaled image, if the file is an image."""
+    """Return the variants of a file in their API format. ``picture``: the scaled image, if the file is an image."""
     return [_present_variant(context, item, each) for each in picture.variants] if picture else []
 
 

@@ -95,7 +95,7 @@ _merged_from: list[MergedFrom] = []
 
 
 def register_merge_presenter(present: MergedFrom) -> None:
-    """Register the function that presents the change request that a revision was merged from."""
+    """Register the function that returns the change request from which a revision was merged."""
     _merged_from[:] = [present]
 
 
@@ -144,8 +144,8 @@ def _present_level(part: LevelPart) -> PageLevel:
 
 
 class ContentReader:
-    """Implementation of the operations on all three kinds of states, for one request. ``view``: the path of
-    the state in the app, relative to the space."""
+    """Implementation of the read operations for one request, on main, a change request, or a revision. ``view``: the
+    path of the state in the app, relative to the space."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State, view: str = "") -> None:
         self._to = to
@@ -275,7 +275,7 @@ class ContentReader:
         return item or get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
-        """Return the result of a computed source as part of this state."""
+        """Return the content that a computed source produces, in its API format, as part of this state."""
         return ComputedRevision(
             pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
             files=self.present_files([item for item in found.items if item.kind == "file"]),
@@ -323,7 +323,8 @@ class ContentReader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """Return a page like ``found_page``, but by the path of a document or group. Returns None for an empty path."""
+        """Return the page at the path of a document or group, in the same format as ``found_page``. Return None if
+        there is no such page or the path is empty."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 
@@ -336,7 +337,7 @@ class ContentReader:
         return present_page(self._app, shown, path, [], self._cover)
 
     def _shown(self, pages: Sequence[Page]) -> list[Page]:
-        """Return pages without the targets that the reader can't see."""
+        """Return pages without the link targets that the reader can't see."""
         hidden = self._hidden_targets(pages)
         return [without_hidden_target(page, hidden) for page in pages]
 
@@ -464,7 +465,7 @@ class ContentReader:
 
     @property
     def resolver(self) -> Resolver:
-        """Return the resolver of references in this state for the caller."""
+        """Return the caller's reference resolver for this state."""
         if self._resolver is None:
             hosts = app_hosts(self._to.settings.url)
             viewer = MemberViewer(self._tx, self._to.actor, self._state.space_id)

@@ -283,7 +283,7 @@ def get_reusable_document(
 
 @operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
 def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
-    """Get the access rules that determine who can see a page in main. To change it, set the page's
+    """Get the access rules that determine who can see a page in main. To change the page's own rule, set its
     `visibleTo`."""
     with call.db.read() as tx:
         return present_access_overview(call, tx, space, page_id)
@@ -299,7 +299,7 @@ def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessO
 def list_page_people(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[PersonPageAccess]:
-    """List everyone who can see a page in main, with the reasons, sorted by name."""
+    """List everyone who can see a page in main, and why they can see it, sorted by name."""
     with call.db.read() as tx:
         return present_people_at_page(call, tx, space, page_id, query)
 

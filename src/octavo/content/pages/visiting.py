@@ -67,7 +67,7 @@ _FORMS = ContentQuery(metadata=False)
 
 
 class VisitorReader:
-    """Implementation of the content operations for a visitor, for one request."""
+    """Implementation of the read operations for one request by a site visitor."""
 
     def __init__(self, to: Recipient, tx: Transaction, read: VisitedState) -> None:
         self._to = to
@@ -97,8 +97,7 @@ class VisitorReader:
         )
 
     def pages(self, query: ContentQuery, tag: str | None = None) -> Pages:
-        """Return the page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
-        included."""
+        """Return the page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included."""
         every = list(self._tree)
         return Pages(self._below(None, keep_tagged(every, tag) if tag is not None else every))
 

@@ -352,15 +352,15 @@ class Dimensions(Struct):
 
 
 class ComputeContent(Struct):
-    """Body for computing content. ``source``: the source as ``{type, props, dependencies}``. ``seed``: the
-    seed of generated IDs."""
+    """Request body for computing content. ``source``: the source as ``{type, props, dependencies}``. ``seed``: the seed
+    of generated IDs."""
 
     source: ComputedSource
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class ConvertText(Struct):
-    """Body with the text to convert. Exactly one of the two fields must be given."""
+    """Request body with the text to convert. Exactly one of the two fields must be given."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET
@@ -500,7 +500,7 @@ ContentLocation = (
 
 
 class ReferenceUsage(Struct, rename="camel"):
-    """Target of references and the locations that refer to it."""
+    """Target and the locations of the references to it."""
 
     status: ReferenceStatus
     relation: Literal["reference", "dependsOn"]
@@ -618,7 +618,7 @@ def present_page(
     resolve_cover: ResolveCover,
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
-    """Return a page whose subpages are already presented."""
+    """Return a page in its API format. ``pages``: its subpages, which are already in this format."""
     fields: JsonObject = {
         "id": page.id,
         "title": page.title,
@@ -728,7 +728,7 @@ def present_file(
     variants: list[FileVariant] | UnsetType = UNSET,
     oids: Mapping[str, str] = {},
 ) -> File:
-    """Return a file. ``picture``: the scaled image, if the file is an image."""
+    """Return a file in its API format. ``picture``: the scaled image, if the file is an image."""
     shown: ScaledImage | Item = picture or item
     return File(
         id=item.id,

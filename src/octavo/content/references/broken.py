@@ -1,4 +1,5 @@
-"""Find references in main for checks of whole spaces: broken ones, targets, and links of a page."""
+"""Find references in main for checks of whole spaces: broken references, pages that any reference points to, and links
+between pages."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ def list_broken(tx: Transaction, space_id: str) -> list[Row]:
 
 
 def list_targets(tx: Transaction, space_id: str, hidden: HiddenPages) -> set[str]:
-    """Return the IDs of the pages of a space that any reference, in any space, points to, except references on
-    hidden pages."""
+    """Return the IDs of a space's pages that at least one reference in any space points to. References on hidden pages
+    don't count."""
     rows = tx.all(
         f"""SELECT DISTINCT r.target FROM content_references r
             WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}
@@ -41,7 +42,7 @@ def list_targets(tx: Transaction, space_id: str, hidden: HiddenPages) -> set[str
 
 
 def list_links(tx: Transaction, space_id: str, page_id: str) -> list[Row]:
-    """Return the references of a page to pages of its space."""
+    """Return the references on a page that point to pages of the same space."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     rows = tx.all(
         f"""SELECT {picked} FROM content_references r

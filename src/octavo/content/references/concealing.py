@@ -1,7 +1,7 @@
-"""Hide the targets of links that their reader can't see, in read-only text.
+"""Hide link targets that the reader can't see, in read-only text.
 
-If some pages of a space are hidden from the reader, every link into that space without a visible target becomes its
-words. It makes no difference whether the target is hidden or never existed.
+If some pages of a space are hidden from the reader, every link into that space that has no visible target is replaced
+with its text. It makes no difference whether the target is hidden or never existed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from .showing import encode_ref, without_references
 
 
 class Concealment:
-    """Links in the text of a state, limited to the targets that its reader can see, for one request."""
+    """Hides, in the text of a state, link targets that the state's reader can't see. An instance is used for one
+    request."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State) -> None:
         self._to, self._tx, self._state = to, tx, state
@@ -62,14 +63,15 @@ class Concealment:
         return files is not None and files.hides and not is_seen
 
     def document(self, document: Document, owner: Owner) -> Document:
-        """Replace, in place, the links of a document that must not be shown."""
+        """In a document, replace the links that must not be shown. The document is changed in place."""
         if not self.is_needed:
             return document
         gone = {(r.type, encode_ref(r.ref)) for r in references(document) if self.hides(owner, r.ref, r.type)}
         return without_references(document, gone)
 
     def markdown(self, text: str, owner: Owner) -> str:
-        """Return a string without the links that must not be shown. Other blocks keep their source."""
+        """Return Markdown text without the links that must not be shown. Blocks without such links keep their
+        source."""
         if not self.is_needed:
             return text
 

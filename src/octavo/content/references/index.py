@@ -139,7 +139,7 @@ def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
 
 
 class _Stale:
-    """Lookup questions whose answers may be affected by a change."""
+    """Lookups whose results may be affected by a change."""
 
     def __init__(self) -> None:
         self.exact: set[str] = set()
@@ -150,7 +150,7 @@ class _Stale:
             self.exact.add(question(kind, what))
 
     def below(self, kind: str, what: str, mark: str) -> None:
-        """Add all questions that start with ``what`` and ``mark``."""
+        """Add all lookups whose text starts with ``what`` and ``mark``."""
         low = question(kind, what + mark)
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
@@ -207,7 +207,7 @@ def _find_stale_questions(
     same_places: bool,
     from_scratch: bool,
 ) -> _Stale:
-    """Return the lookup questions whose answers may have changed. ``same_places``: whether the anchors on the pages are
+    """Return the lookups whose results may have changed. ``same_places``: whether the anchors on the pages are
     unchanged. ``from_scratch``: see ``MainUpdate``."""
     stale = _Stale()
     before = StateFiles(tx, state)
@@ -246,8 +246,8 @@ def _find_stale_questions(
 
 
 def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
-    """Return the effect of changes to a state of main on its references. ``whole``: whether to include
-    ``written``."""
+    """Return the effect of changes to a state of main on its references. The result includes ``written`` if
+    ``update.whole`` is set."""
     state, changes, hosts, from_scratch, whole = update
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
@@ -309,7 +309,7 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows are still valid after concurrent revisions. They are the same if neither side
+    """Return whether the prepared rows are still valid after concurrent revisions. The rows are valid if neither side
     refers to pages that the other side changed. If no page was moved, only anchors can be different."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
@@ -333,7 +333,7 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
 
 
 def count(delta: Delta) -> int:
-    """Estimate the number of rows to be written: one per reference and about one per question."""
+    """Estimate the number of rows to be written: one per reference, and about one per lookup."""
     return 2 * (len(delta.old) + len(delta.new))
 
 
@@ -345,7 +345,8 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
 
 
 def batches(delta: Delta, most: int) -> Iterator[list[Row]]:
-    """Divide the rows of the revision itself into batches of about ``most``, including their questions."""
+    """Divide the rows of the revision itself, including the rows for their lookups, into batches of about ``most``
+    rows."""
     for start in range(0, len(delta.written), most // 2):
         yield delta.written[start : start + most // 2]
 
@@ -426,7 +427,7 @@ def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> Non
 
 
 def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
-    """Insert rows, each under its version, with their questions."""
+    """Insert rows, each under its version, with their lookups."""
     columns = (*COLUMNS, "version")
     tx.run_many(
         f"""INSERT INTO content_references ({", ".join(columns)})
@@ -486,7 +487,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"references: {len(there)} rows are stored, {len(wanted)} expected, {len(wanted & there)} match"
         )
     if questions != asked:
-        return f"references: {questions} questions are stored, {asked} expected"
+        return f"references: {questions} lookups are stored, {asked} expected"
     return check_totals(tx, space_id)
 
 
@@ -514,8 +515,8 @@ def _rows_asking(
     same_places: bool,
     from_scratch: bool,
 ) -> list[Row]:
-    """Return the references, in any space, that depend on a question whose answer may have changed.
-    ``from_scratch``: see ``MainUpdate``."""
+    """Return the references, in any space, that depend on a lookup whose result may have changed. ``from_scratch``: see
+    ``MainUpdate``."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []

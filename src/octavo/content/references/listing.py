@@ -1,8 +1,8 @@
 """Links and backlinks in a state of a space, limited to content that the caller can see.
 
-The rows are the rows of main. For a change request, its changes are overlaid, and the queries are the same. The result
-reveals nothing about spaces that the caller can't see: references to them appear to be broken, and references from them
-don't count.
+All queries use the rows of main; for a change request, its changes are overlaid on these rows. The result reveals
+nothing about spaces that the caller can't see: references to them appear to be broken, and references from them don't
+count.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner. The
-    node's key is the key in the stored text."""
+    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner.
+    ``node``: the key that the node has in the stored text."""
 
     space: str
     owner: str
@@ -165,7 +165,7 @@ class LinkIndex:
             self._apply_overlay(over)
 
     def _list_visible_ids(self) -> list[str]:
-        """Return the relevant spaces and collections that the caller can see."""
+        """Return the IDs of the relevant spaces and collections that the caller can see."""
         access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
         new |= (
@@ -183,20 +183,20 @@ class LinkIndex:
         return found
 
     def _is_restricted(self, space: str, page: str) -> str:
-        """Return the condition for a page that a restriction hides from the caller."""
+        """Return an SQL condition that is true if a restriction hides the page from the caller."""
         listed = (
             f"SELECT g.space_id, g.page_id FROM {self._tx.given('restricted', 'space_id', 'page_id')} AS g"
         )
         return f"({space}, {page}) IN ({listed})"
 
     def _open(self) -> str:
-        """Return the condition for references on pages that no restriction hides from the caller."""
+        """Return an SQL condition that leaves out references on pages that a restriction hides from the caller."""
         return f" AND NOT {self._is_restricted('r.space_id', 'r.owner_id')}" if self._restricted else ""
 
     def _columns(self) -> str:
-        """Return the columns of references. References to hidden pages look like broken references. If pages are
-        hidden, each broken reference has its own target, so that neither the number of targets nor their order tells
-        which broken references lead to hidden pages."""
+        """Return SQL for the columns of references. References to hidden pages look like broken references. If pages
+        are hidden, each broken reference has its own target, so that neither the number of targets nor their order
+        tells which broken references lead to hidden pages."""
         if not self._restricted:
             return ", ".join(COLUMNS)
         hidden = self._is_restricted("r.target_space", "r.target")
@@ -259,8 +259,8 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """Return three lists of rows: the rows of the space or page that the change request removes, the
-        rows that it adds, and the added rows whose links it broke."""
+        """Return three lists of rows of the space or page: the rows that the change request removes, the rows that it
+        adds, and those of the added rows that contain a link that the change request broke."""
         over = self._over
         if over is None:
             return [], [], []
@@ -291,7 +291,7 @@ class LinkIndex:
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
     def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
-        """Return the visibility of references in these groups for the caller."""
+        """Return, for each of these groups, how its references appear to the caller."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
         columns = ("n", *ReferenceGroup._fields)
@@ -341,7 +341,7 @@ class LinkIndex:
         owner: str | None,
     ) -> list[ReferenceTarget]:
         """Return a page of the list, plus at least one item of the next page if there is a next page. All items are in
-        these groups and have the visibility ``wanted``."""
+        these groups. ``wanted``: the status that items must have for the caller; None for any status."""
         # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)

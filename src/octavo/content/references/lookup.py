@@ -1,7 +1,7 @@
 """Look up a space's pages and files in the database, one by one.
 
-Unsaved ``changes`` can be overlaid on the state. Every lookup is recorded as a question. The target of a reference
-stays the same as long as the answers to its questions stay the same.
+Unsaved ``changes`` can be overlaid on the state. Every lookup is recorded as a ``Question``. The target of a reference
+stays the same as long as the results of its lookups stay the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from octavo.kit.db.database import Transaction
 from .inclusions import Inclusions
 
 Question = tuple[str, str]
-"""Lookup question: the ID of the space in which to look, and the text of the question."""
+"""Lookup: the ID of the space in which to look, and a text that identifies what was looked up."""
 
 OwnerKind = Literal["page", "reusable-content"]
 
@@ -59,23 +59,23 @@ class SpaceFiles(links.Lookup, Protocol):
     def find_reusable_by_id(self, item: str) -> str | None: ...
 
     def find_path(self, page: str) -> str | None:
-        """Return the path of slugs of a page by its ID."""
+        """Return the URL path of a page, given its ID."""
 
     def find_anchor(self, owner: Owner, wanted: str) -> str | None:
-        """Return the ID of an anchor in a page or reusable content, or in content that it includes.
-        ``wanted``: the anchor in any spelling."""
+        """Return the ID of an anchor in a page or reusable content, or in content that it includes. ``wanted``: the
+        anchor as written in a link."""
 
     def owner(self, owner_id: str, kind: OwnerKind) -> Owner | None: ...
 
 
 def question(kind: str, what: str) -> str:
-    """Return the text of a question. A very long question is truncated, so its text may represent several questions;
+    """Return the text that identifies a lookup. A very long text is truncated, so it may stand for several lookups;
     this only costs an extra check."""
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 
 def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
-    """Return the anchors in a document. Included content stays unresolved."""
+    """Return the anchors in a document. Content that the document includes isn't resolved."""
     found = _places.of(tx).get(body) if body else []
     if found is None:
         found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]
@@ -129,7 +129,7 @@ class StateFiles:
         return self._draft.find_item(item_id, kind)
 
     def path(self, page: Page) -> str:
-        """Return the path of slugs."""
+        """Return the URL path of a page."""
         slugs, seen = [page.slug], {page.id}
         above = page.parent
         while above is not None and above not in seen:

@@ -1,8 +1,8 @@
-"""Resolve references in the same way for the API, the link index, the reader, and PDFs.
+"""Resolve references in the same way for the API, the link index, published sites, and PDFs.
 
-The result depends on the files of the space that contains the reference, on the hosts of this server
-(``hosts``), and on the reader (``Viewer``): a page of another space is a page for readers who can see that
-space, and an external URL for everyone else.
+The result depends on the files of the space that contains the reference, on the hosts of this server (``hosts``), and
+on the reader (``Viewer``): a page of another space is a page for readers who can see that space, and an external URL
+for everyone else.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _BROKEN = ResolvedReference("url", "broken")
 
 
 class Viewer(Protocol):
-    """Reader of references. ``members``: whether references to people and collections of the organization are
-    resolved."""
+    """Reader for whom references are resolved. ``members``: whether references to people and collections of the
+    organization are resolved."""
 
     members: bool
 
@@ -62,7 +62,7 @@ class Viewer(Protocol):
 
 
 class EverythingViewer:
-    """Viewer of all spaces, for the index, which stores all targets regardless of who can see them."""
+    """Viewer that sees all spaces. The index uses it to store all targets, regardless of who can see them."""
 
     members = True
 
@@ -100,7 +100,7 @@ class MemberViewer:
 
 
 class NobodyViewer:
-    """Viewer of a PDF, who can see only the space itself."""
+    """Viewer that sees only the space itself, as in a PDF."""
 
     members = False
 
@@ -269,8 +269,8 @@ class Resolver:
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
     def leads_nowhere(self, ref: JsonObject) -> bool:
-        """Return whether a reference is the URL in the app of a page that doesn't exist for the reader, in a space in
-        which restrictions hide pages from them."""
+        """Return whether a reference is the app URL of a page that doesn't exist for the reader, in a space with pages
+        that restrictions hide from the reader."""
         url = ref.get("url")
         if (
             ref.get("kind") != "url"
@@ -351,7 +351,7 @@ def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
 
 
 def meta_link_ref(given: object) -> JsonObject | None:
-    """Return the reference of a meta link. In front matter, meta links are paths and URLs."""
+    """Return a meta link as a reference. In front matter, a meta link is a path or a URL."""
     if isinstance(given, str):
         return {"kind": "url", "url": given}
     return given if isinstance(given, dict) else None

@@ -1,4 +1,4 @@
-"""Documents of a state as presented to a reader, for rendering or as Markdown."""
+"""Documents of a state as shown to a reader: for rendering, or as Markdown."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class ConditionResult(NamedTuple):
 
 
 class ViewDocuments:
-    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and without comments
-    or links to withheld pages. ``resolver``: the resolver of references in the files of the view, including withheld
+    """Documents of a view as shown to its visitor: evaluated, with included content inserted, and without comments or
+    links to withheld pages. ``resolver``: the reference resolver for the files of the view, including withheld
     files."""
 
     def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
@@ -66,9 +66,9 @@ class ViewDocuments:
     def for_rendering(
         self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> Document:
-        """Return the document for HTML and PDF, with resolved references and the IDs of anchors in their nodes.
-        ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see ``for_external_renderer``.
-        ``whole``: see ``Drawing``."""
+        """Return the document for HTML and PDF, with references resolved and with the ID of each anchor stored in its
+        node. ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see
+        ``for_external_renderer``. ``whole``: see ``Drawing``."""
         owner = page_owner(page)
 
         def drawn(document: Document) -> Document:
@@ -218,8 +218,8 @@ class ViewDocuments:
         return list(document.nodes)
 
     def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
-        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. URLs
-        of the app for pages that this reader can't see count, too, because they contain the path of the page."""
+        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. This
+        includes app URLs of pages that the visitor can't see, because these URLs contain the page's path."""
         withholds = self._view.withholds
         gone = {
             (r.type, encode_ref(r.ref))
@@ -230,8 +230,8 @@ class ViewDocuments:
 
 
 def without_references(document: Document, gone: AbstractSet[tuple[str, bytes]]) -> Document:
-    """Replace links with these references by their text, and remove blocks that show the title of such a target.
-    ``gone``: the type of the node of each reference, and the reference as ``encode_ref`` returns it."""
+    """Replace the links that contain these references with the text of the links, and remove blocks that show the title
+    of such a target. ``gone``: the references, each as the type of its node and the result of ``encode_ref``."""
     if not gone:
         return document
 
@@ -277,5 +277,5 @@ def _ref_of(value: object) -> object:
 
 
 def encode_ref(ref: Mapping[str, object]) -> bytes:
-    """Return a reference in a form in which equal references are equal."""
+    """Encode a reference so that equal references have equal encodings."""
     return msgspec.json.encode(ref, order="sorted")

@@ -32,7 +32,7 @@ _BATCH = 500
 _PAUSE = 0.02
 """Seconds to pause between two batches, so that other transactions can write."""
 _DEPENDENT = ("user", "collection", "openapi")
-"""Kinds of targets that exist for some callers only."""
+"""Kinds of targets that exist only for some callers."""
 
 
 class ReferenceGroup(NamedTuple):
@@ -100,8 +100,8 @@ def _items(refs: int) -> int:
 
 
 class _Counting(NamedTuple):
-    """State of counting. ``counted_to``: the key up to which the generation has been counted; None when
-    counting is complete."""
+    """Progress of counting. ``counted_to``: the key up to which the generation has been counted; None when counting is
+    complete."""
 
     generation: int = 0
     counted_to: str | None = None
@@ -194,8 +194,8 @@ def add_all(tx: Transaction, space_id: str) -> None:
 
 
 def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[Target, int]) -> None:
-    """Add to the numbers of references. ``changed``: the difference for each target; targets that haven't
-    been counted yet are ignored."""
+    """Update the numbers of references. ``changed``: the difference for each target; targets that haven't been counted
+    yet are ignored."""
     given = sorted([key, *group, refs] for (key, group), refs in changed.items() if refs)
     parameters = {"space": space_id, "generation": counting.generation}
     limit = "1 = 1"

@@ -139,7 +139,7 @@ class SpaceView:
         )
 
     def starting_at(self, page_id: str) -> SpaceView:
-        """Return the same view with another home page."""
+        """Return the same view, with another page as its home page."""
         copy = SpaceView.__new__(SpaceView)
         copy.__dict__ |= self.__dict__
         copy.tree = self.tree.starting_at(page_id)
@@ -185,7 +185,7 @@ class SpaceView:
     @cached_property
     def redirects(self) -> Mapping[str, Page]:
         """Return the visible pages by their former paths, which redirect to them. If two pages have the same former
-        path, the first page counts."""
+        path, the first page is used."""
         found: dict[str, Page] = {}
         for page in self.every.all_pages():
             if page.redirect_from and self.tree.page(page.id) is not None:

@@ -136,7 +136,7 @@ def get_body(tx: Transaction, digest: str) -> str:
     """Return the source with this hash. A source exists as long as content refers to it."""
     row = tx.one("SELECT data FROM bodies WHERE hash = :hash", hash=digest)
     if row is None:
-        raise LookupError(f"text {digest} is missing from the database")
+        raise LookupError(f"the Markdown source {digest} is missing from the database")
     return unpack(row[0])
 
 

@@ -47,8 +47,8 @@ class Dependency(Struct):
 @schema_name("Source")
 class ComputedSource(Struct):
     """Source of computed content. ``type``: the type, which selects the computer. ``dependencies``: the inputs by name.
-    ``seed``: the seed of the IDs of pages that were computed together with the document's page, and that the document
-    refers to."""
+    ``seed``: the seed of the IDs of other computed pages. The document can refer to these pages, which were computed
+    together with its own page."""
 
     type: str
     props: dict[str, Any] = {}
@@ -112,14 +112,14 @@ class Computed(Struct, frozen=True):
 
 
 class Computer(NamedTuple):
-    """Functions that compute a type of source; a function is None if the type doesn't support it.
+    """Functions that compute sources of one type; a function is None if the type doesn't support it.
 
-    ``document`` and ``revision`` depend only on their input, on ``state``, and on data that can't change unless
-    a dependency changes. They run while pages are read, so they make no external requests: a job fetches
-    external data, and they raise NotFetchedYet until it is available. If a source is invalid, they raise
-    BadRequest with the field, such as ``source.props.page: ...``, or ``source.type: ...`` if the
-    computation itself failed. References in documents are resolved. ``state``: returns a string that
-    identifies the fetched data for a revision (True) or a document (False) and changes with that data.
+    ``document`` and ``revision`` depend only on their input, on ``state``, and on data that can't change unless a
+    dependency changes. They run while pages are read, so they make no external requests: a job fetches external data,
+    and they raise NotFetchedYet until it is available. If a source is invalid, they raise BadRequest with the field,
+    such as ``source.props.page: ...``, or ``source.type: ...`` if the computation itself failed. References in
+    documents are resolved. ``state``: returns a string that identifies the fetched data for a revision (True) or a
+    document (False) and changes with that data.
     """
 
     document: Callable[[Transaction, ComputeInput], Document] | None = None
@@ -169,8 +169,8 @@ def notify_dependency_changed(
 
 
 def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return the document as JSON, as presented by the API. Raises BadRequest if the source is invalid, and
-    NotFetchedYet if external data is missing."""
+    """Return a document as JSON in the API's format. Raises BadRequest if the source is invalid, and NotFetchedYet if
+    external data is missing."""
     computer = _computer(source)
     if computer.document is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't provide documents")

@@ -1,7 +1,7 @@
 """Copy the content of a space to a new space: the current rows of main, inside the database.
 
-Texts and files are shared by hash. Pages and files keep their IDs, which are unique within a space, so all
-links between them stay valid.
+Markdown sources and files aren't copied, because both spaces refer to them by hash. Pages and files keep their IDs,
+which are unique within a space, so all links between them stay valid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HELD = "branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence"
 
 
 def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
-    """Return functions that each write a part of the current content of a space's main, unaffected by later changes.
+    """Return functions that each copy a part of the content that a space's main has now, even if main changes later.
     The result is empty for a small space."""
     source = main_state(tx, source_id).layers[0]
     ids = {

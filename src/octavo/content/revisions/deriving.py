@@ -53,9 +53,9 @@ _OWNERS = 50
 class MainUpdate(NamedTuple):
     """Changes to a state of main, from which data is derived.
 
-    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``from_scratch``: whether to derive the
-    current data of these owners as if none had been derived before. ``whole``: whether to prepare all rows,
-    which are then written under a version, instead of only the differences.
+    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``from_scratch``: whether to derive all data of the
+    changed pages and items as if none had been derived before. ``whole``: whether to prepare all rows, which are then
+    written under a version, instead of only the differences.
     """
 
     state: State
@@ -173,7 +173,7 @@ def prepare_derived(
 def _write_before_revision(
     db: Database, state: State, changes: Changes, prepared: PreparedParts
 ) -> Iterator[None]:
-    """Write the prepared data and the rows of the changes before the ``with`` block if there are many."""
+    """Write the prepared data and the rows of the changes before the ``with`` block if there are many rows."""
     if not _is_large(changes, prepared):
         yield
         return
@@ -409,7 +409,8 @@ def copy_derived(tx: Transaction, copy: Copy) -> None:
 
 
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
-    """Return a description of the first problem with the derived data of a space, or None."""
+    """Return descriptions of problems with the derived data of a space: the first problem with each kind of data. The
+    list is empty if there are no problems."""
     found = (derived.check(tx, space_id, hosts) for derived in _derived)
     return [what for what in found if what is not None]
 

@@ -94,8 +94,8 @@ class Expansion:
         return chain[::-1]
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
-        """Return the children of a page (None: the top level) in order if they include or could include computed pages;
-        otherwise, None."""
+        """Return the children of a page (None: the top level) in order, if they include or could include computed
+        pages. Return None if they don't."""
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:

@@ -180,8 +180,9 @@ pages."""
 def list_revised_pages(
     tx: Transaction, revisions: Sequence[RevisionRow], hidden: frozenset[str]
 ) -> dict[str, RevisedPages]:
-    """Return the pages, except hidden pages, that were changed by each of these revisions of one branch and the
-    consecutive saves before it, by revision ID. Revisions that didn't change any pages are left out."""
+    """Return the pages that each of these revisions changed, by revision ID. A revision's consecutive saves count as
+    part of it, and hidden pages are left out. All revisions must belong to one branch. Revisions that didn't change any
+    pages are omitted."""
     if not revisions:
         return {}
     rows = tx.all(
@@ -205,8 +206,9 @@ def list_revised_pages(
 
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
-    """Return the sequence before the consecutive saves that an edit to this state by this person or their
-    agent continues, or None if the edit starts a new series."""
+    """Return the sequence before the series of consecutive saves that an edit to this state would continue. Return None
+    if the edit would start a new series. ``author`` and ``agent``: the author of the edit, and the agent that the
+    author used."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)

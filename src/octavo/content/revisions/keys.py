@@ -37,7 +37,7 @@ _edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("block edits", 
 
 class KeptKeys(Struct, frozen=True):
     """Keys carried over to a source. ``keys``: a map from the keys that nodes get when the source is parsed to their
-    kept keys, if these are different."""
+    kept keys. Nodes whose two keys are equal are omitted."""
 
     owner_id: str
     body: str
@@ -88,8 +88,8 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """Return a map from the keys that nodes get when this source is parsed to their kept keys, if these are
-    different."""
+    """Return a map from the keys that nodes get when this source is parsed to their kept keys. Nodes whose two keys are
+    equal are omitted."""
     stored = _load_stored(tx, owner_id, body)
     if not stored.places:
         return stored.keys

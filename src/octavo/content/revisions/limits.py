@@ -71,8 +71,8 @@ def _require_path(path: str) -> None:
 def _require_number(
     tx: Transaction, state: State, changes: Changes, pages_before: int, known: dict[str, Item]
 ) -> None:
-    """Check the number of entries of each kind that has additions. The other entries aren't counted, because counting
-    reads the index of all existing entries."""
+    """Check the number of entries of each kind, but only for kinds with additions, because counting reads the index of
+    all existing entries."""
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(

@@ -148,8 +148,8 @@ def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) 
 
 
 def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, object]]:
-    """Return the pages of each layer that match ``where`` in the state as a whole, as ``select`` and its
-    parameters."""
+    """Return a SELECT statement for each layer, and the parameters of these statements. Each statement returns
+    ``select`` for the pages of its layer that match ``where`` in the state as a whole."""
     selects, parameters = [], dict[str, Any]()
     for n, layer in enumerate(state.layers):
         valid = VALID.replace(":branch", f":branch_{n}").replace(":seq", f":seq_{n}")
@@ -165,12 +165,12 @@ def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str
 
 
 def _not_hidden(tx: Transaction, hidden: Iterable[str]) -> str:
-    """Return the condition for pages that aren't hidden, with the parameter ``hidden``."""
+    """Return an SQL condition that leaves out hidden pages. It uses the parameter ``hidden``."""
     return f" AND NOT p.page_id {tx.among('hidden')}" if hidden else ""
 
 
 def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
-    """Return the rules of the pages that have one, by page."""
+    """Return the access rules of the pages that have a rule, by page."""
     pages = find_pages(tx, state, list_ever_restricted(tx, state))
     return {page.id: page.visible_to for page in pages.values() if page.visible_to}
 
@@ -231,8 +231,8 @@ def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
 
 
 def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the pages that were deleted while they were under these pages, each with its parent. In a change request,
-    only pages that it deleted are included."""
+    """Return the pages that were deleted while they were under these pages, each with its parent. For a change request,
+    only pages that the change request deleted are included."""
     top, *lower = state.layers
     below = f"p.branch_id = :branch AND p.parent_id {tx.among('parents')} AND p.deleted = 0"
     given = {"parents": json_list(parents)}

@@ -259,5 +259,5 @@ _MAX_NAMED = 50
 
 
 def changed_pages(changes: Changes) -> dict[str, list[str]]:
-    """Return the IDs of the changed pages for an event, as ``pages``, or nothing if there are many."""
+    """Return the event field ``pages`` with the IDs of the changed pages, or an empty dict if there are many."""
     return {"pages": sorted(changes.pages)} if len(changes.pages) <= _MAX_NAMED else {}

@@ -70,7 +70,7 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``: remove only
+    """In short transactions, remove the rows beyond a branch's head that no process is writing. ``below``: remove only
     rows with a lower sequence; by default, all. These rows then no longer prevent the removal of the Markdown sources
     and files that they refer to."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):

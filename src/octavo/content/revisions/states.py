@@ -76,8 +76,7 @@ class State(Struct, frozen=True):
         return self.limits.hidden if self.limits is not None else frozenset()
 
     def hidden_below(self, parents: Iterable[str]) -> Iterable[str]:
-        """Return the hidden pages that have one of these parents (empty: the top level). The result can contain other
-        hidden pages."""
+        """Return hidden pages, including at least those that have one of these parents (empty: the top level)."""
         if self.limits is None or self.limits.below is None:
             return self.hidden
         return [id for parent in parents for id in self.limits.below.get(parent, ())]

@@ -92,7 +92,7 @@ class Staged(Struct, frozen=True):
 
 
 def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str, str]:
-    """List the changed pages and items for which a branch already has rows, as ``json_list``."""
+    """Return the IDs of the changed pages and items for which a branch already has rows, as ``json_list``."""
     of_branch = State("", "", (layer,))
     pages = find_rows(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
     items = find_rows(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)

@@ -1,4 +1,4 @@
-"""Search in previews. Pages that are different from main aren't indexed, so their text is read directly."""
+"""Search in previews. Pages that differ from main aren't indexed, so their text is read directly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BEGINNING = 4
 
 
 class SearchedDraft(Struct, frozen=True):
-    """State other than main, with the IDs of pages that are different from main."""
+    """State other than main, with the IDs of the pages that differ from main."""
 
     state: State
     pages: frozenset[str]
@@ -42,8 +42,8 @@ class DraftSection(Struct, frozen=True):
 
 
 def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
-    """Return a state with the IDs of pages that are different from main, including pages that have changed in main
-    since the state was created; None for main itself."""
+    """Return a state with the IDs of the pages that differ from main, including pages that have changed in main since
+    the state was created; None for main itself."""
     main = main_state(tx, state.space_id)
     if state.revision_id == main.revision_id:
         return None

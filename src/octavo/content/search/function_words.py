@@ -1,4 +1,4 @@
-"""Function words, such as "how" and "the". They don't describe the subject of a query, so they have no weight in it.
+"""Function words, such as "how" and "the". They don't describe the subject of a query, so they are given no weight.
 
 Function words of languages other than English count only if a query has two of the same language, because a single
 function word could also be a word in another language ("man page", "die").

@@ -156,8 +156,8 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
 def page_text(
     tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
 ) -> IndexedPage:
-    """Return a page with this text in the form that is written to the index. ``draws``: whether it has blocks rendered
-    from other data."""
+    """Return a page with this text in the form that is written to the index. ``draws``: whether the page has blocks
+    rendered from other data."""
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 

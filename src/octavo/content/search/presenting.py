@@ -1,4 +1,4 @@
-"""Present search results in the API."""
+"""Convert search results to their API format."""
 
 from __future__ import annotations
 
@@ -175,8 +175,9 @@ def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
 def _present_pages(
     to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets. The pages of all hits are read together. ``ranks``: the positions of the hits among
-    all hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
+    """Return hits in their API format, with snippets. The pages of all hits are read together. ``ranks``: the positions
+    of the hits among all hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are
+    omitted."""
     hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:

@@ -273,7 +273,8 @@ class _Vocabulary:
         return found
 
     def marked(self, terms: Sequence[Term]) -> list[Term]:
-        """Mark the frequent terms. Prefixes with too many completions keep only the most common completions."""
+        """Return the terms, with the frequent terms marked. Prefixes with too many completions keep only the most
+        common completions."""
         return [self._mark(term) for term in terms]
 
     def _mark(self, term: Term) -> Term:
@@ -628,8 +629,8 @@ def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple
 
 
 def _partly_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, SectionMatch]]:
-    """Return sections that match some of several frequent terms together, with their scores: the rarer half
-    of the terms, then the rarer half of those, and so on."""
+    """Return sections that match several frequent terms together, with their scores. The rarer half of the terms is
+    tried first, then the rarer half of those, and so on."""
     vocabulary = windows.vocabulary
     ordered = sorted(windows.terms, key=vocabulary.count)
     found: dict[int, tuple[float, SectionMatch]] = {}

@@ -237,7 +237,7 @@ def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> i
 
 
 def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Remove pages, each in a version, from the index. Return their words by number of pages, for
+    """Remove pages, each in a version, from the index. Return the number of removed pages that contain each word, for
     ``count_words``."""
     lost: Counter[str] = Counter()
     gone = []
@@ -260,8 +260,8 @@ def add_pages(
     *,
     computed: bool = False,
 ) -> Counter[str]:
-    """Index pages that aren't in the index, each under its version. Return their words by number of pages,
-    for ``count_words``."""
+    """Index pages that aren't in the index, each under its version. Return the number of added pages that contain each
+    word, for ``count_words``."""
     gained: Counter[str] = Counter()
 
     def rows() -> Iterator[dict[str, str | int | None]]:
@@ -539,8 +539,9 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class OrganizationScope(Struct, frozen=True):
-    """All spaces of an organization that a person can see. ``seen``: a function that returns only the given space IDs
-    that are visible. ``some``: a few of the visible spaces. Only spaces with search results are listed."""
+    """All spaces of an organization that a person can see. ``seen``: a function that filters space IDs, returning only
+    those of visible spaces. It is called only for spaces with search results, so the visible spaces are never listed in
+    full. ``some``: a few of the visible spaces."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -735,7 +736,7 @@ def match(
     after: int = 0,
     limit: int,
 ) -> Window:
-    """Return sections after ``after``, ordered by ID. ``every``: whether sections must match all terms
+    """Return sections whose IDs follow ``after``, ordered by ID. ``every``: whether sections must match all terms
     instead of any of them. Scores are based only on terms that aren't frequent.
 
     ``heads``: whether to match only titles and headings.
@@ -825,7 +826,7 @@ def _engine_queries(
 
 
 def _sqlite_matches(queries: Mapping[str, str]) -> tuple[str, str]:
-    """Return the condition for matches in ``search_index`` and their score."""
+    """Return SQL for matches in ``search_index``: the condition, and the score."""
     score = f"-bm25(search_index, {_WEIGHTS})" if queries["ranking"] else "0"
     if not queries["ranking"] or queries["ranking"] == queries["query"]:
         return "search_index MATCH :query", score
@@ -850,8 +851,8 @@ def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bo
 def match_often(
     tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
 ) -> Window:
-    """Return sections of a space after ``after``, without scores. For terms so frequent that the index isn't used.
-    ``every``: whether sections must match all terms instead of any of them."""
+    """Return sections of a space whose IDs follow ``after``, without scores. Use this for terms that are so frequent
+    that the index isn't used. ``every``: whether sections must match all terms instead of any of them."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
         return match(tx, scope, terms, every=every, after=after, limit=limit)

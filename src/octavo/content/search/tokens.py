@@ -23,8 +23,8 @@ _CJK = (
 
 
 def _marks() -> str:
-    """Return a regular expression's character list: combining characters, and characters that only control line
-    breaks."""
+    """Return the contents of a regular expression's character class: combining characters, and characters that only
+    control line breaks."""
     found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
     return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
 
@@ -159,7 +159,7 @@ _Y_AND_I = str.maketrans("yi", "iy")
 
 
 class WantedWords(dict[str, frozenset[str]]):
-    """Map each token to the wanted words and stems it matches; empty if none."""
+    """Map from each token to the wanted words and stems that it matches; the set is empty if there are none."""
 
     def __init__(self, words_and_stems: frozenset[str]) -> None:
         super().__init__()
@@ -185,7 +185,7 @@ class WantedWords(dict[str, frozenset[str]]):
 
 
 class WordMarker:
-    """Finder of wanted words and stems in text."""
+    """Finds wanted words and stems in text."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
@@ -221,7 +221,8 @@ class WordMarker:
 
 
 def is_cjk(token: str) -> bool:
-    """Return whether a token is in a script without spaces, such as Chinese, Japanese, Korean, or Thai."""
+    """Return whether a token is in a script that is split into character pairs, such as Chinese, Japanese, Korean, or
+    Thai."""
     return _IS_CJK.match(token) is not None
 
 

@@ -36,7 +36,7 @@ ResultType = Literal["page", "section"]
 
 
 class SearchSection(Struct, rename="camel", kw_only=True):
-    """Section of a result. ``score``: the score, which is comparable within one response. ``resultType``: the
+    """Section in the search results. ``score``: the score, which is comparable within one response. ``resultType``: the
     type of match; `page` means that the query matched the title of the page."""
 
     id: str
@@ -49,7 +49,7 @@ class SearchSection(Struct, rename="camel", kw_only=True):
 
 
 class SearchPage(Struct, rename="camel", kw_only=True):
-    """Page of a result. ``rank``: its position among all pages found, from 1. ``score`` and ``resultType``:
+    """Page in the search results. ``rank``: its position among all pages found, from 1. ``score`` and ``resultType``:
     the same as for its sections."""
 
     id: str
@@ -65,7 +65,7 @@ class SearchPage(Struct, rename="camel", kw_only=True):
 
 
 class SearchSpace(Struct, tag_field="type", tag="space"):
-    """Space of a result. ``score``: the score of its best page."""
+    """Space in the search results. ``score``: the score of its best page."""
 
     id: str
     title: str

@@ -64,7 +64,7 @@ _IN_MEMORY = 1024 * 1024
 
 
 class _Ticket(Struct, frozen=True, array_like=True):
-    """Payload of a URL: the upload, and the person who requested it."""
+    """Payload of an upload URL: the upload, and the person who requested the URL."""
 
     upload: str
     by: Grantor
@@ -205,7 +205,7 @@ def _offset(came: int, *, is_done: bool) -> dict[str, str]:
 
 
 def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
-    """Return the number of bytes of a file that have arrived, and, once it is complete, its key."""
+    """Return a response with the number of bytes that have arrived and, once the file is complete, its key."""
     headers = {"cache-control": "no-store", **_offset(came, is_done=is_done)}
     if not is_done:
         return Answer(204, b"", "application/json", headers)
@@ -231,7 +231,8 @@ def _open(context: Context, token: str) -> UploadRow:
 
 
 def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
-    """Return the upload, or None if the person who requested the URL no longer has permission to upload it."""
+    """Return the upload that a URL's payload refers to. Return None if the person who requested the URL no longer has
+    permission to upload the file."""
     try:
         ticket = msgspec.json.decode(payload, type=_Ticket)
     except msgspec.MsgspecError:
@@ -248,7 +249,6 @@ def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
 
 
 def _save_file(context: Context, upload: UploadRow, spool: object) -> None:
-    """Store the complete file."""
     digest = _store(context, spool, upload.size)
     with context.db.write() as tx:
         if not store.set_uploaded(tx, upload.id, digest):

@@ -52,8 +52,8 @@ def get_uploads(
     keys: Sequence[str],
     places: Sequence[str] | None = None,
 ) -> list[UploadRow]:
-    """Return the files that a person uploaded under these keys, in order. ``places``: the names of the fields that
-    contain the keys; by default, items of ``files``.
+    """Return the files that a person uploaded under these keys, in the same order. ``places``: the names of the fields
+    that contain the keys; by default, items of ``files``.
 
     Raises NotFound if a key belongs to another person, and BadRequest if the bytes haven't arrived yet.
     """
@@ -75,8 +75,8 @@ def get_uploads(
 
 
 class UploadUsage(Struct, frozen=True):
-    """Declared uploads of a person: the number of files, the total number of bytes, and the number of files
-    that haven't arrived yet."""
+    """Totals of the uploads that a person has declared: the number of files, the number of bytes, and the number of
+    files that haven't arrived yet."""
 
     files: int
     size: int
@@ -84,7 +84,7 @@ class UploadUsage(Struct, frozen=True):
 
 
 def measure_uploads(tx: Transaction, user_id: str) -> UploadUsage:
-    """Return the uploads of a user in all organizations."""
+    """Return the totals of a user's uploads in all organizations."""
     row = tx.one(
         "SELECT count(*), coalesce(sum(size), 0), count(*) - count(hash) FROM uploads"
         " WHERE user_id = :user AND expires_at > :now",

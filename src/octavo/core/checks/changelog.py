@@ -1,4 +1,4 @@
-"""Changelog entries about names that pages use, and about pages that the entries link to."""
+"""Changelog entries, the names that they mention, and the pages that they link to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHANGE = re.compile(
     r"\b(?:now|no longer|renam\w+|remov\w+|deprecat\w+|replac\w+|defaults?|chang\w+|instead)\b", re.I
 )
 _NAME = re.compile(r"(?=.*(?:[a-z][A-Z]|[_.-]))[\w.-]{4,80}")
-"""Identifiers, without single words, which mean something else on other pages."""
+"""Identifiers. Single words are excluded, because they mean something else on other pages."""
 _MOST = 300
 _MOST_NAMES = 200
 
@@ -36,8 +36,8 @@ def list_names(document: Document) -> list[str]:
 
 
 def list_notices(document: Document) -> list[ChangeNotice]:
-    """Return the changes that a page announces below headings and updates with a date. Only those are returned that
-    show an identifier as code or have links."""
+    """Return the changes that a page announces under dated headings and in dated updates, if they show an identifier as
+    code or have links."""
     found: list[ChangeNotice] = []
     day = ""
     for node in walk(document):
@@ -74,7 +74,7 @@ def _links_in(node: Block | Inline | Text | Fragment | Document) -> Iterator[str
 
 
 def _find_day(text: str) -> str:
-    """Return the first date in a text in the format of ISO 8601, or an empty string.
+    """Return the first date in a string, in ISO 8601 format; an empty string if there is none.
 
     >>> _find_day("## 1.2.0 (3 November 2026)"), _find_day("Nov 3rd, 2026"), _find_day("2026-02-30")
     ('2026-11-03', '2026-11-03', '')

@@ -38,7 +38,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: its other words."""
+    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: the other words of the sentence."""
 
     pattern: str
     value: str
@@ -46,7 +46,7 @@ class Statement(Struct, frozen=True, array_like=True):
 
 
 class ChangeNotice(Struct, frozen=True, array_like=True):
-    """Change that a changelog announces. ``day``: its date in the format of ISO 8601. ``names``: the identifiers in it.
+    """Change that a changelog announces. ``day``: its date in ISO 8601 format. ``names``: the identifiers in it.
     ``links``: its links, as they are written."""
 
     day: str

@@ -60,7 +60,7 @@ class RuleAction(Struct, frozen=True):
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule in the form that its file uses."""
+    """Rule in the format of a rule file."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -145,7 +145,7 @@ class StyleRule:
 
     @property
     def compares(self) -> bool:
-        """Whether the rule compares parts of a page, so that it needs the whole page."""
+        """Return whether the rule compares parts of a page and therefore needs the whole page."""
         extends = self.given.extends
         return extends in ("consistency", "conditional") or (
             extends == "capitalization" and self.given.match == "$sentence"

@@ -227,12 +227,13 @@ def name_places(places: Sequence[DocumentPlace]) -> list[str]:
 
 
 def place_ids(document: Document) -> dict[int, str]:
-    """Return the ID on the page of every link target of a document, by ``id(node)``."""
+    """Return the ID of every link target on the page, by ``id(node)``."""
     return ids_in_flow(flow(document))
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the IDs of the link targets among nodes in the output of ``flow``, by ``id(node)``."""
+    """Return the ID of every link target among these nodes, by ``id(node)``. ``nodes``: nodes in the output of
+    ``flow``."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
@@ -290,8 +291,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """IDs on a page, which can be looked up by any spelling in a link. ``title``: the page's title. Other tools treat
-    the title as the first heading, but it has no ID in Octavo."""
+    """IDs on a page, which can be found regardless of how a link spells them. ``title``: the page's title. Other tools
+    treat the title as the first heading, but it has no ID in Octavo."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)

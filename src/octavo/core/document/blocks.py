@@ -58,7 +58,8 @@ class BlockEntry(Struct, frozen=True):
 
 class Index(Struct, frozen=True):
     """Blocks of a source. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
-    get when the text is parsed to their actual keys, if these are different (see ``keys.assign_keys``)."""
+    get when the text is parsed to their actual keys, without nodes whose two keys are equal (see
+    ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -66,7 +67,7 @@ class Index(Struct, frozen=True):
 
 
 def index_blocks(document: Document) -> Index:
-    """Index an unedited document with its keys."""
+    """Index the blocks of an unedited document, including their keys."""
     digests = Digests(document)
     entries = [
         _entry(block, len(gap), digests) for block, gap in zip(document.nodes, document.gaps, strict=False)
@@ -273,7 +274,6 @@ class BlockEdits:
     # --- the blocks ----------------------------------------------------------------------------------------
 
     def _slot(self, at: int) -> _Slot:
-        """Return the block at an index."""
         found = self._order[at]
         if isinstance(found, _Slot):
             return found
@@ -350,7 +350,6 @@ class BlockEdits:
         raise Missing(field, f"the block with the key {key!r} is no longer on this page")
 
     def _load(self, slot: _Slot) -> None:
-        """Parse the contents of a block."""
         if slot.is_read:
             return
         slot.is_read = True
@@ -727,7 +726,7 @@ class BlockEdits:
         return [item for item in self._order if type(item) is _Slot]
 
     def _old_contents(self) -> dict[str, Block]:
-        """Return the previous form of the edited blocks, by key."""
+        """Return the previous versions of the edited blocks, by key."""
         return {old.key: old for old in self._olds if old.key and old.source is not None}
 
     def _carry_sources(self) -> None:

@@ -41,7 +41,7 @@ def on_failure(report: Report) -> None:
 
 
 class Failures:
-    """Failures in one document at one stage (``read``, ``html``, ...), reported once."""
+    """Failures in one document at one stage (``read``, ``html``, ...). They are reported only once."""
 
     def __init__(self, stage: str) -> None:
         self._stage = stage

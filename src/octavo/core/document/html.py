@@ -47,7 +47,7 @@ _LINE = 24
 
 
 def _has_words(node: Inline) -> bool:
-    """Return whether an inline node contains words, including alternative text, or isn't an image."""
+    """Return whether a link needs no other label: it contains text or alternative text, or it contains no images."""
     pictures = [one for one in walk(node) if isinstance(one, Inline) and one.type == "inline-image"]
     return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
 

@@ -1,4 +1,4 @@
-"""Render pieces, and features shared by all kinds of nodes: references, images, and notes.
+"""Rendering of pieces, and of what all kinds of nodes share: references, images, and notes.
 
 Pieces are kept on one stack, so a deeply nested document requires no recursion.
 """
@@ -124,7 +124,7 @@ class Renderer:
                     stack.append(plain_text(piece))
 
     def _set_aside(self, pieces: Pieces) -> list[Piece]:
-        """Return the pieces. Their headings don't appear in the outline."""
+        """Return the pieces, wrapped so that their headings don't appear in the outline."""
 
         def enter() -> None:
             self._aside += 1
@@ -215,8 +215,8 @@ class Renderer:
         return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """Return the text direction of the contents if it is different from the page's direction. The direction is the
-        direction of most of the letters, because a paragraph can start with a name in another script."""
+        """Return the text direction of the contents if it differs from the page's direction. It is the direction of
+        most of the letters, because a paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None

@@ -364,8 +364,8 @@ def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
 
 
 def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
-    """Return the last token of the text at ``index`` including emoji names that continue after it, such as
-    ``:a\\_b:``, because exporters of the format escape the underscore."""
+    """Return the index of the last token that belongs to the text at ``index``. Emoji names can consist of several
+    tokens, because some exporters escape the underscore in names such as ``:a_b:``."""
     last = index
     while begun := _EMOJI_BEGUN.search(tokens[last].content):
         name, at = begun[1], last
@@ -494,7 +494,8 @@ def _image(token: Token) -> Inline:
 
 
 def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return, for each opening HTML tag in a run of Markdown, the index of its end tag, and vice versa."""
+    """Return a map from the index of each opening HTML tag in a run of Markdown to the index of its end tag, and vice
+    versa."""
     pairs: dict[int, int] = {}
     opened: dict[tuple[str, int], list[int]] = {}
     for index, token in enumerate(tokens):

@@ -100,7 +100,7 @@ def _show(node: Inner, ids: dict[int, str]) -> Data:
 
 
 def _cell_merges(table: Block | Inline) -> list[Data]:
-    """Return the merged cells below the header of a table, as the API describes them."""
+    """Return the merged cells below the header of a table, in the API's format."""
     assert isinstance(table, Block)
     columns, records, _ = table_parts(table)
     names = [name for name, _ in columns]
@@ -114,7 +114,7 @@ def _cell_merges(table: Block | Inline) -> list[Data]:
 
 
 def with_action(data: Data) -> Data:
-    """Return the data of a button with the fields of its action in one object, as the API describes it."""
+    """Return the data of a button in the API's format, with the fields of its action in one object."""
     others = {name: value for name, value in data.items() if name not in _ACTION_FIELDS}
     action, query, slug = map(data.get, _ACTION_FIELDS)
     if action is None and query is None:
@@ -211,7 +211,7 @@ class _Reader:
         return block
 
     def merge_cells(self, table: Block, value: object, path: str) -> None:
-        """Merge cells of a table in place of the merges that its attributes describe."""
+        """Merge the cells of a table that ``value`` specifies, instead of those that the table's attributes specify."""
         _, records, cells = table_parts(table)
         attributes: Data = dict(table.data.get("attributes") or {})
         for name in [name for name in attributes if name.startswith(SPANS)]:
@@ -577,8 +577,8 @@ _UNCLEAN = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become
-    U+FFFD, and line breaks become ``    ``."""
+    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become U+FFFD, and all
+    line breaks become line feeds."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text

@@ -106,7 +106,8 @@ class Digests:
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names of nodes that are different from their digests."""
+        """Digests from which the keys of nodes are derived, by ``id(node)``, where they differ from the digest of the
+        content."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)
@@ -258,7 +259,7 @@ def keyed_in(nodes: Sequence[Block | Inline | Fragment]) -> list[Block | Fragmen
 
 
 def inner_nodes(node: Node) -> list[Block | Fragment]:
-    """Return the nodes with keys directly inside a node, or only inside inline nodes of it."""
+    """Return the nodes with keys that are children of a node, either directly or through inline nodes."""
     found: list[Block | Fragment] = []
     stack = list(reversed(children(node)))
     while stack:

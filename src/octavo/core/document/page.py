@@ -279,7 +279,7 @@ class _Head:
         return text if isinstance(given, str) and text.strip() else NEVER
 
     def flag(self, key: str) -> bool:
-        """Return a flag that hides a page. An unclear value counts as true."""
+        """Return the value of a flag that hides a page. Any unclear value counts as true."""
         before = len(self.problems)
         return bool(self.take(key, bool)) or len(self.problems) > before
 

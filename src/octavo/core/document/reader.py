@@ -68,8 +68,8 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes that a node represents when a client sends it back. For text, leaves and their marks
-    also count."""
+    """Return the number of nodes that a node counts as when a client sends it back. Text leaves and their marks also
+    count."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
@@ -115,8 +115,8 @@ class _Reader:
         return blocks
 
     def part(self, markdown: str) -> list[Block]:
-        """Return the blocks of Markdown inside HTML of the page. Raises _TooMany if the document would have
-        too many nodes."""
+        """Return the blocks of Markdown inside the page's HTML. Raises _TooMany if the document would have too many
+        nodes."""
         inner = _Reader(lines_of(markdown), self)
         blocks = inner.run()
         self.left = inner.left

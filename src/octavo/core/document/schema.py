@@ -67,8 +67,7 @@ unknown (own)      source*, kind                                         void
 ================== ===================================================== ==========================================
 
 Types marked own are not in the public description. Heading ``level`` is set only when the Markdown level is not
-the default of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a ``\
-`` in a text leaf.
+the default of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a line feed in a text leaf.
 
 The block ``unknown`` keeps content that no node type represents: ``source`` is the Markdown before its children
 (an unknown tag, a whole piece of HTML, a nested link definition, text nested too deeply), ``end`` the Markdown

@@ -233,8 +233,8 @@ def _places(then: _Tokens, here: _Tokens) -> dict[int, int]:
 
 
 def _places_by_words(then: _Tokens, here: _Tokens) -> dict[int, int]:
-    """Return the positions for text with few unique words. First, words are matched together with the previous word,
-    and then the tokens in between."""
+    """Return the positions of a draft's tokens in a source with few unique words. Words are first matched together with
+    the previous word; then the tokens between these words are matched."""
     olds, news = _pairs_of_words(then), _pairs_of_words(here)
     words = [
         (olds[a][0], news[b][0]) for a, b in align([pair for _, pair in olds], [pair for _, pair in news])
@@ -269,7 +269,7 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
-    """Return the hunks, each widened within its line up to and including the next punctuation that is different in the
+    """Return the hunks, each widened within its line up to and including the next punctuation that differs in the
     source. For example, a reference link whose text is its label becomes a link with a URL when its text changes."""
     found: list[_Hunk] = []
 

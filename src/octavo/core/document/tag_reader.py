@@ -146,7 +146,8 @@ def _api(kind: str) -> Callable[[Token, list[Block], str], Block]:
 
 
 def _caption(block: Block, inner: list[Block], attributes_caption: str | None = None) -> Block | None:
-    """Return the block with the caption inside its tags."""
+    """Return the block with a caption: the paragraph inside its tags, or ``attributes_caption`` if there is no content.
+    Return None if there is any other content."""
     if len(inner) == 1 and inner[0].type == "paragraph":
         block.fragments = [Fragment("caption", list(inner), "caption")]
     elif inner:
@@ -193,7 +194,7 @@ def _content_ref(token: Token, inner: list[Block], body: str) -> Block | None:
 
 
 def default_label(url: str) -> str:
-    """Return the label of a content reference without one: the last part of its path."""
+    """Return the label for a content reference that doesn't have one: the last part of the URL's path."""
     return url.rstrip("/").rsplit("/", 1)[-1] or url
 
 

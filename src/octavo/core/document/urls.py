@@ -1,4 +1,4 @@
-"""Decide which URLs a page can contain, and which pages of other hosts it can embed."""
+"""Decide which URLs a page can contain, and which pages on other hosts it can embed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def safe_url(url: object) -> str | None:
 
 
 class Player(Struct, frozen=True):
-    """Embeddable page of another host. ``ratio``: the class of its aspect ratio: video, audio, or page."""
+    """Embeddable page on another host. ``ratio``: the class of its aspect ratio: video, audio, or page."""
 
     provider: str
     src: str
@@ -59,7 +59,7 @@ def _youtube(parts: list[str], query: dict[str, list[str]]) -> str | None:
 
 
 def player(url: str) -> Player | None:
-    """Return the player of an allowed provider for a URL of its content, or ``None``.
+    """Return the player for a URL of an allowed provider's content, or ``None`` if there is none.
 
     >>> player("https://youtu.be/dQw4w9WgXcQ").src
     'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ'

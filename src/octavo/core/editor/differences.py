@@ -34,9 +34,9 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited page. ``set`` and ``delete`` come first, so that blocks that were
-    moved out of a deleted block aren't deleted with it. ``insert`` and then ``move`` follow, each to a position after a
-    block (None: at the start). ``blocks``: the resulting saved blocks by key, in order."""
+    """Edits that convert the saved page to the edited page. ``set`` and ``delete`` are applied first, so that deleting
+    a block doesn't delete blocks that were moved out of it. Then ``insert`` and ``move`` place blocks, each after
+    another block (None: at the start). ``blocks``: the resulting saved blocks by key, in order."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
@@ -127,8 +127,8 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
 
 
 def _column_steps(doc: Node) -> list[StepJson]:
-    """Return the steps that give all rows of a table, and its columns, the number of cells in the longest row. Rows can
-    be different if one person adds a row while another person adds or deletes a column. Cells without a column wouldn't
+    """Return the steps that make all rows of a table, and its list of columns, as long as the longest row. Row lengths
+    can differ if one person adds a row while another person adds or deletes a column. Cells without a column wouldn't
     be saved."""
     steps: list[StepJson] = []
     stack = list(_children_at(doc, 0))

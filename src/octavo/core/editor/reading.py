@@ -51,8 +51,8 @@ def read_top_block(block: JsonObject, uids: Iterator[int]) -> Node:
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two JSON values are equal, ignoring the order of a table's fragments and its merged cells,
-    which its attributes describe as well."""
+    """Return whether two JSON values are equal, ignoring the order of a table's fragments. Merged cells are also
+    ignored, because the table's attributes describe them as well."""
     if isinstance(one, dict) and isinstance(other, dict):
         if one.keys() - {_DERIVED} != other.keys() - {_DERIVED}:
             return False

@@ -57,8 +57,8 @@ SPANS: Final = frozenset(("link", "annotation"))
 
 
 def editor_name(object: str, type: str) -> str:
-    """Return the editor's name for a ``block`` or ``inline`` of documents. In documents, blocks, inlines, and marks may
-    share a name."""
+    """Return the editor's name for a document's type of ``block`` or ``inline``. In documents, blocks, inlines, and
+    marks may share a name."""
     name = type.replace("-", "_")
     if object == "inline":
         return f"inline_{name}" if type in BLOCKS else name

@@ -303,7 +303,7 @@ def _begins_with_a_letter(step: StepJson) -> bool:
 
 
 def ranges_of(step: StepJson) -> Ranges:
-    """Return the changed ranges of a step, without a document."""
+    """Return the ranges that a step changes. This doesn't require the document."""
     kind = step["stepType"]
     if kind == "replace":
         return step["from"], step["to"] - step["from"], _slice_size(step.get("slice"))

@@ -163,7 +163,8 @@ def _cell_name(base: str) -> Callable[[int], str]:
 
 
 def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObject]:
-    """Return adjacent inline nodes. ``within``: the links and annotations around them that are already written."""
+    """Return adjacent inline nodes in the API's format. ``within``: the links and annotations around them that are
+    already written."""
     found: list[JsonObject] = []
     at = 0
     while at < len(nodes):

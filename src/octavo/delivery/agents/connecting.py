@@ -183,7 +183,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
 
 
 def _end_stolen(tx: Transaction, agent_id: str, organization_id: str) -> None:
-    """Revoke an agent whose secret was used twice, because one of the two senders must have stolen the secret."""
+    """Revoke an agent. Its secret was used twice, so one of the two senders must have stolen the secret."""
     if store.revoke(tx, agent_id):
         why = {"why": "a single-use secret was used again"}
         audit(tx, None, "agent.disconnected", organization_id, ("agent", agent_id), after=why)

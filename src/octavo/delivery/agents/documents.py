@@ -24,7 +24,8 @@ from .connecting import Unusable, check_redirect
 LONGEST = 500
 """Maximum number of characters in a URL used as a client ID."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
-"""Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
+"""Limits for fetching a document. Redirects are rejected, because the document must be at exactly the URL that is
+the client ID."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, DAY
 """Milliseconds for which a document is valid: the minimum, the default if the response doesn't specify a time, and the

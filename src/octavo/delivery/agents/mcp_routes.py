@@ -27,7 +27,8 @@ _INSTRUCTIONS = (
 
 
 def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) -> list[Route]:
-    """Return the routes of the tools and of OAuth. ``pool``: the threads that are allowed to write."""
+    """Return the routes for the tools and for OAuth. ``pool``: the threads that are allowed to write to the
+    database."""
 
     def enter(request: Request) -> ToolCaller:
         """Return the caller of the tools. Raises an error to reject a request before its body is read."""

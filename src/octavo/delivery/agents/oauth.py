@@ -96,7 +96,7 @@ _RISKY = frozenset(
 
 
 def resource_of(url: str, organization_id: str) -> str:
-    """Return the URL of an organization's tools, which tokens are issued for."""
+    """Return the URL of an organization's tools. Tokens are issued for this URL."""
     return f"{url}{MCP_PATH}/{organization_id}"
 
 

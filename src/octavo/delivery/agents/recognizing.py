@@ -1,4 +1,4 @@
-"""Find the owners of agent tokens, and revoke a person's agents together with their other access."""
+"""Find the owners of agent tokens, and revoke a person's agents together with the person's other access."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _delete(tx: Transaction, id: str) -> None:
 
 
 def forget_site_agents(tx: Transaction) -> None:
-    """Delete agents that expired a while ago, and codes that no app used."""
+    """Delete agents that expired a while ago, and unused codes that have expired."""
     tx.run(
         """DELETE FROM site_agents WHERE expires_at < :ended
              OR (access_hash IS NULL AND code_until < :unused)""",

@@ -1,7 +1,7 @@
 """OAuth for the MCP servers of sites with visitor authentication: metadata, the consent page, and tokens.
 
-This module follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL under
-the sites URL; visitors give consent on the site itself, where they are signed in.
+This module follows RFC 6749, 7009, 8414, 8707, and 9728. A site's authorization server has a URL under the base
+URL of all sites. Visitors give consent on the site itself, where they are signed in.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """Return the URLs of a site's MCP server for which its tokens are valid."""
+    """Return the URLs of a site's MCP server. Tokens are valid for all of these URLs."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 
@@ -183,8 +183,8 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask visitors whether an app is allowed to read the site as they see it. ``asked``: the app's query,
-    if the visitor had to sign in first."""
+    """Ask visitors whether an app is allowed to read the site with their access. ``asked``: the app's query, if
+    the visitor had to sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id
     query = unfold_query(asked) if asked else view.request.query_string

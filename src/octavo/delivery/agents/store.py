@@ -71,7 +71,7 @@ def count_clients(tx: Transaction) -> int:
 
 
 def make_room(tx: Transaction) -> None:
-    """Delete unconnected clients without waiting for the scheduled job, to make room for another."""
+    """Delete unconnected clients without waiting for the scheduled job, to make room for another client."""
     if count_clients(tx) >= 2 * MAX_CLIENTS:
         forget_clients(tx)
 
@@ -215,7 +215,7 @@ def find_by_former_refresh(tx: Transaction, secret: str) -> AgentRow | None:
 
 
 def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, refresh: str) -> bool:
-    """Assign new secrets to an agent. Return False if another request did so first."""
+    """Assign new secrets to an agent. Return False if another request already replaced the old secrets."""
     changed = tx.run(
         """UPDATE agents SET access_hash = :access, access_until = :until, refresh_hash = :refresh,
              former_refresh_hash = :former, last_used_at = :at WHERE id = :id AND refresh_hash = :former""",
@@ -334,8 +334,8 @@ def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> S
 def list_acts_since(
     tx: Transaction, agent_id: str, since: int, before: str | None, most: int
 ) -> list[ActRow]:
-    """Return an agent's changes since a given time that haven't been undone, newest first. ``before``: the
-    action to continue after."""
+    """Return an agent's changes since a given time that haven't been undone, newest first. ``before``: the ID of
+    the action after which the list continues."""
     rows = tx.all(
         f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent AND created_at >= :since AND undone_at IS NULL
             {"AND id < :before" if before else ""} ORDER BY id DESC LIMIT :most""",
@@ -363,7 +363,8 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """Agent's activity in the last day: the numbers of change requests created, pages edited, and other actions."""
+    """Agent's activity in the last day: how many change requests it created, how many pages it edited, and how
+    many other actions it performed."""
 
     drafts: int
     pages: int

@@ -133,8 +133,8 @@ class ToolCaller(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to the maximum length of text that a model can read in one call. The
-    structured content isn't truncated."""
+    """Return a response as JSON text, truncated to the maximum length of a response. The structured content isn't
+    truncated."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -192,7 +192,8 @@ class ListPages(Struct, forbid_unknown_fields=True):
 
 
 def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, str]]:
-    """Return an operation on a space, or its counterpart on a change request, with the path parameters."""
+    """Return the operation on a space, or its counterpart on a change request if there is one, with the path
+    parameters."""
     if change is None:
         return operation, {"spaceId": space}
     named = {"getPageById": "getPageInChangeRequestById", "listPages": "listPagesInChangeRequest"}

@@ -19,9 +19,9 @@ _MOST = 200
 
 
 class UndoneAct(Struct, rename="camel"):
-    """Undone change. ``result``: whether the change request was archived, a new change request reverts the
-    merge, the comment was deleted, the change was already undone, or the change was kept for the given
-    ``reason``."""
+    """Result of undoing one change. ``result``: whether the change request was archived, a new change request
+    reverts the merge, the comment was deleted, the change was already undone, or the change was kept for the
+    given ``reason``."""
 
     act: str
     operation: str
@@ -32,7 +32,7 @@ class UndoneAct(Struct, rename="camel"):
 
 
 class Undone(NamedTuple):
-    """Result of one call. ``next``: the action to continue after, if there are more."""
+    """Result of one call to undo changes. ``next``: the action after which to continue, if there are more."""
 
     acts: list[UndoneAct]
     next: str | None

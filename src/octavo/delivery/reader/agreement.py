@@ -1,4 +1,4 @@
-"""Consent page on which a visitor allows an agent to read a site as they see it."""
+"""Consent page on which a visitor allows an agent to read a site with the visitor's own access."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ _ARGUMENTS = 1024
 
 
 class ToolResult(NamedTuple):
-    """Result of a tool. ``result``: the tool's result as JSON, or the response to the caller if it is an
-    error. ``notes``: the events to record each time the result is used. ``dependencies`` and ``admission``
-    are the same as for a page."""
+    """Result of a tool. ``result``: the tool's result as JSON, or the response to the caller if it is an error.
+    ``notes``: the events to record each time the result is used. ``dependencies`` and ``admission``: see
+    ``Visited``."""
 
     result: bytes | Answer
     notes: tuple[EventNote, ...]
@@ -41,16 +41,15 @@ class ToolResult(NamedTuple):
 
 
 class ToolPlace(NamedTuple):
-    """Location where a tool is called: the ID of the site, if the site has its own hostname, and the
-    decoded path."""
+    """Location where a tool is called: the site's ID if the site has its own hostname, and the decoded path."""
 
     site: str
     path: str
 
 
 def _measure(result: ToolResult) -> int | None:
-    """Return the size of a result, or None if it must not be cached. Errors aren't cached, because every made-up URL
-    would add an entry."""
+    """Return the size of a result, or None if it must not be cached. Errors aren't cached, because every made-up
+    URL would add an entry to the cache."""
     if isinstance(result.result, Answer) or result.admission.preview:
         return None
     return len(result.result) + _ENTRY

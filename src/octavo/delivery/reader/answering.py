@@ -53,9 +53,9 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """Return the response to a POST request to a decoded path. Clients without cookies send a visitor's
-    token as a bearer token. Raises NotFound if nothing accepts the request, and Unauthorized if the visitor
-    must sign in first."""
+    """Return the response to a POST request to a decoded path. Clients without cookies send a visitor's token as
+    a bearer token. Raises NotFound if no route accepts the request, and Unauthorized if the visitor must sign in
+    first."""
     coming = _visitor_request(view, path)
     try:
         answer = _visit(view, host, path, coming).answer
@@ -76,7 +76,8 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
 
 
 def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
-    """Return a response whose stream ends once the reader can no longer ``enter`` the site."""
+    """Return a response whose stream ends once ``enter`` raises an error because the reader no longer has access
+    to the site."""
     begin = answer.stream
     if begin is None:
         return answer

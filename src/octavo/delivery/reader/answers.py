@@ -43,8 +43,8 @@ _SUGGESTED = 5
 def revalidated_answer(
     body: bytes | str, content_type: str, *, status: int = 200, policy: str = ""
 ) -> Answer:
-    """Return a response that browsers revalidate with each request. It stays the same until its content
-    changes."""
+    """Return a response that browsers revalidate with each request, using an entity tag computed from its
+    content."""
     raw = body.encode() if isinstance(body, str) else body
     headers = {"cache-control": REVALIDATE}
     if policy:

@@ -119,8 +119,8 @@ class _Pages:
         return {**pages, **dict.fromkeys(self._description.schemas)}
 
     def answer(self, name: str, operation: str = "") -> Answer:
-        """Return a page by its last path segments: the page of an area, or of an operation in it. By
-        default, return the overview. Raises NotFound if there is no such page."""
+        """Return the page of an area, or of an operation in the area, by its last path segments. By default,
+        return the overview. Raises NotFound if there is no such page."""
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):

@@ -78,7 +78,7 @@ _RELEASED = "released"
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
 _HOSTS = share("hostnames", 4)
 _IMAGES = 2
-"""Number of page images rendered at the same time."""
+"""Maximum number of page images to render at the same time."""
 _ENTRY = 4096
 """Estimated size in bytes of a cached response's headers, in all forms in which they are cached. It is added to the
 size of the body."""
@@ -102,7 +102,7 @@ def _is_valid(visited: Visited) -> bool:
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Return whether the path doesn't contain a secret that grants access."""
+    """Return whether the path is free of secrets that grant access."""
     return visited.admission is not None and visited.admission.has_open_path
 
 
@@ -177,8 +177,8 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the organization whose share a request counts toward: the owner of the requested site, if the site has
-        been visited before."""
+        """Return the organization that a request counts against for fair scheduling: the owner of the requested
+        site, if the site has been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
 
@@ -197,9 +197,10 @@ class Sites:
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_revalidated(self, name: str, path: str, request: Request) -> Visited | None:
-        """Return a response that was cached before the last commit, if it is still valid. This takes a few lookups in
-        SQLite or, with PostgreSQL, in rows that another visit has fetched since the commit. It is faster than waiting
-        for a thread behind slower requests. Return None if the database server would have to be queried."""
+        """Return a response that was cached before the last commit, if it is still valid. This takes only a few
+        lookups: in SQLite or, with PostgreSQL, in rows that another visit has fetched since the commit. That is
+        faster than waiting for a thread behind slower requests. Return None if the database server would have to
+        be queried."""
         try:
             with self._context.db.read_cached(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
@@ -209,8 +210,8 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the ID of the site with this hostname. All unknown names map to the same value, and so do
-        all names that sites gave up, so that they don't fill the cache."""
+        """Return the ID of the site with this hostname. All unknown names map to the same value, and so do all
+        names that sites no longer use, so that these names don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
         if found is not None:
             return found.id
@@ -366,7 +367,7 @@ class Sites:
             self._threads[pool].close()
 
     def find_host(self, request: Request) -> Answer:
-        """Respond whether a published site has this custom domain, for proxies that request certificates on
+        """Report whether a published site has this custom domain, for proxies that request certificates on
         demand."""
         query = parse_qs(request.query_string.decode("latin-1"))
         name = spell_host(query.get("domain", [""])[0])
@@ -404,8 +405,8 @@ class Sites:
         return Answer(200, image, "image/png", headers)
 
     async def read_print(self, request: Request) -> Answer:
-        """Return the PDF that a link points to when it is ready. After a while, respond that it is still being
-        created."""
+        """Wait until the PDF that a link points to is ready, and return it. After a while, respond that the PDF
+        is still being created."""
         host = request.header(b"host")
         await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
@@ -469,7 +470,7 @@ def _site_path(request: Request) -> str:
 
 
 def icon_route() -> Route:
-    """Return the route of the icon for pages without their own."""
+    """Return the route of the default icon, for pages that don't have an icon."""
     headers = {"cache-control": "public, max-age=86400"}
     return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
 

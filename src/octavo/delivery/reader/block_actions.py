@@ -35,7 +35,7 @@ Value = str | bool | int | float | list[str | int | float]
 
 
 class ComponentField(Struct, frozen=True, omit_defaults=True):
-    """Field of a component. ``of``: the choices of a field in which visitors select ``one`` or ``many``."""
+    """Field of a component. ``of``: the options from which visitors select ``one`` or ``many``."""
 
     kind: Literal["text", "flag", "one", "many"]
     of: list[str | int | float] = []
@@ -86,8 +86,8 @@ class DrawRequest(Struct, frozen=True):
 
 
 def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
-    """Return the identity of a block for offers. It identifies the block on the page and the version of its
-    integration."""
+    """Return the identity of a block for use in offers. It identifies the block on the page, and the version of
+    the block's integration."""
     return (*version_of(subject), space_id, key)
 
 

@@ -215,8 +215,8 @@ def draw_output(
 
 
 class _Reader:
-    """Converter from elements of a script's output to views. The tree has already been checked and isn't
-    deeply nested."""
+    """Converter of the elements in a script's output to views. The tree has already been checked and isn't deeply
+    nested."""
 
     def __init__(
         self,

@@ -233,7 +233,7 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
-    """Return the data of a card for its template, with truncated lines."""
+    """Return a card's data for the template, with truncated lines."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {

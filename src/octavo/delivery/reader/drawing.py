@@ -119,7 +119,7 @@ def _minify_script(script: str) -> str:
 
 
 def find_asset(name: str) -> Static | None:
-    """Return the static file of that name (style sheet, script, font, or frame for diagrams), or None."""
+    """Return the static file with this name (style sheet, script, font, or frame for diagrams), or None."""
     return _load(name) if name in _ASSETS or name == _MERMAID or name in font_files() else None
 
 
@@ -371,7 +371,7 @@ def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:
 
 
 def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None) -> str:
-    """Return a list of sites by title and URL. ``more``: the URL of the next page."""
+    """Return a page that lists sites by title and URL. ``more``: the URL of the list's next page."""
     return _templates().get_template("home.html").render(site=site, sites=sites, more=more)
 
 

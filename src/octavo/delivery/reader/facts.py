@@ -61,7 +61,7 @@ class Facts:
         return self._files_of(space_id) is not None
 
     def of_files(self, space_id: str, asked: str, *arguments: object) -> object:
-        """Call a method of a space's ``SpaceFiles``."""
+        """Call the method ``asked`` of a space's ``SpaceFiles``."""
         files = self._files_of(space_id)
         return getattr(files, asked)(*arguments) if files is not None else None
 
@@ -203,7 +203,7 @@ class _RecordedShown(Shown):
 
 
 class _RecordedFiles:
-    """Implementation of ``SpaceFiles`` for a space that records every lookup."""
+    """Implementation of ``SpaceFiles`` that records every lookup in a space."""
 
     def __init__(self, noted: RecordedFacts, space_id: str) -> None:
         self.space_id = space_id

@@ -1,5 +1,6 @@
-"""Write all pages of a site as a single response, streamed in parts. This limits memory use for any number of pages,
-and lets other requests run between parts. The result is cached in compressed form until the site's content changes."""
+"""Write all pages of a site as a single response, streamed in parts. Streaming limits memory use, regardless of
+the number of pages, and lets other requests run between parts. The result is cached in compressed form until the
+site's content changes."""
 
 from __future__ import annotations
 

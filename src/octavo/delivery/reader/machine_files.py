@@ -1,7 +1,7 @@
-"""Files that explain to agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata under
-``.well-known``.
+"""Files that explain to agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata
+under ``.well-known``.
 
-All are generated without a model, from the content that the requesting visitor can see.
+All of these files are generated without a language model, from the content that the requesting visitor can see.
 """
 
 from __future__ import annotations

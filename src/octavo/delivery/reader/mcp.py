@@ -257,8 +257,8 @@ class ToSend(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Access of tools to a site as the visitor sees it. ``build``: a function that returns the page builder
-    of a space."""
+    """Access that tools have to a site, limited to what the visitor can see. ``build``: a function that returns
+    the page builder of a space."""
 
     tx: Transaction
     visit: SiteVisit
@@ -474,7 +474,7 @@ def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
-    """Register a request to an API. ``write_sent`` presents the response later."""
+    """Register a request to be sent to an API. ``write_sent`` presents the response later."""
     space, page, listed = _find_operation(site, asked.address)
     key = f"{listed.method.lower()} {listed.path}"
     operation = site.build(space).find_operation(page, None, key)

@@ -151,7 +151,7 @@ class DrawnText(Struct, frozen=True):
 
 
 def _measure(text: DrawnText) -> int:
-    """Return the approximate size of a string in memory."""
+    """Return the approximate size of a rendered text in memory, in bytes."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
@@ -182,8 +182,8 @@ def _column(page: Page) -> int:
 
 
 class PageBuilder:
-    """Builder of a page's view, or of other parts that a visit needs. ``hosts``: the hosts of this server.
-    ``look``: the appearance of the site. ``whole``: the result of ``shows_all_fields``."""
+    """Builder of page views and of other content for a visit. ``hosts``: the hosts of this server. ``look``: the
+    appearance of the site. ``whole``: the result of ``shows_all_fields``."""
 
     def __init__(
         self,
@@ -294,7 +294,7 @@ class PageBuilder:
         return HtmlTarget(href=tag.href, title=tag.title)
 
     def meta_links(self, page: Page) -> tuple[str | None, list[VariantView]]:
-        """Return a page's canonical URL and alternates, if they are specified. URLs of pages that this
+        """Return a page's canonical URL and alternate URLs, if they are specified. URLs of pages that this
         visitor can't see are left out."""
 
         def view(ref: JsonObject) -> VariantView | None:
@@ -392,8 +392,8 @@ class PageBuilder:
         return None
 
     def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> HtmlContext:
-        """Return the rendering context. ``origins``: collects the hosts of operations that can be tried out,
-        and an empty string for each of these operations."""
+        """Return the rendering context. ``origins``: a list that receives the hosts of operations that can be
+        tried out, and an empty string for each of these operations."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
@@ -415,8 +415,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page. A cached text, which can be from any revision and visitor, is used if the result
-        would be the same."""
+        """Return the text of a page. If rendering would give the same result, a cached text is used, even from
+        another revision or visitor."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
@@ -567,7 +567,7 @@ class PageBuilder:
         return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
 
     def _target(self, page: Page) -> HtmlTarget | None:
-        """Return the target of a link page."""
+        """Return the target of a page that is only a link."""
         return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
 
     def _cover(self, page: Page) -> CoverView | None:
@@ -682,7 +682,7 @@ class PageBuilder:
         return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
 
     def entries(self, page: Page) -> list[DatedEntry]:
-        """Return the dated entries of a page that this visitor can see, in page order."""
+        """Return a page's dated entries that this visitor can see, in page order."""
         documents = ViewDocuments(self._tx, self._view, self._resolver)
         document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
@@ -723,9 +723,9 @@ class PageBuilder:
         return self._markdown(page, section=anchor)
 
     def markdown(self, page: Page, *, alone: bool = True) -> str:
-        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the page is a
-        separate document rather than part of a longer text. If so, links within it are relative, and a note points to
-        the index."""
+        """Return the page in Markdown, as this visitor sees it, with absolute URLs. ``alone``: whether the page
+        is a separate document rather than part of a longer text. If so, links within it are relative, and a note
+        points to the index."""
         written = self._markdown(page, alone=alone)
         assert written is not None, "only a section can be missing"
         return written
@@ -792,7 +792,7 @@ class PageBuilder:
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
     def _record_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
-        """Record the dependencies of a page that can change without a new revision."""
+        """Record a page's dependencies that can change without a new revision."""
         if page.computed:
             noted.ask("computed_state", page.id)
         if documents.drawn:

@@ -52,7 +52,8 @@ class Question(msgspec.Struct, frozen=True):
 
 def read_question(form: bytes) -> Question:
     """Return the posted question from the fields ``q``, ``before`` (one for each earlier question), and
-    ``previous`` (the answer to the last of these). Raises BadRequest if they are invalid."""
+    ``previous`` (the ID of the answer to the most recent earlier question). Raises BadRequest if they are
+    invalid."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
@@ -102,9 +103,9 @@ def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
 def make_asker(
     context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
 ) -> QuestionAsker:
-    """Return the asker for a visit to one of a site's spaces. Other variants are omitted, because they have the same
-    content in other languages or versions. ``channel``: the channel through which the question was asked, if it wasn't
-    asked on a page."""
+    """Return the ``QuestionAsker`` for a visit to one of a site's spaces. Other variants are omitted, because
+    they have the same content in other languages or versions. ``channel``: the channel through which the question
+    was asked, if it wasn't asked on a page."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -145,7 +146,7 @@ def make_asker(
 def answer_question(
     context: Context, asker: QuestionAsker, look: SiteLook, question: Question
 ) -> Iterator[AnsweredView]:
-    """Yield the growing answer. The last version is complete, and can be rated if it was recorded."""
+    """Yield the answer as it grows. The last version is complete, and can be rated if it was recorded."""
     view = None
     for found in ask(context, asker, question.text, question.before, question.previous or None):
         view = _present(found, look, question)

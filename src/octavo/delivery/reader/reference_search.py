@@ -20,7 +20,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class _IndexEntry(Struct, frozen=True):
-    """Entry of the index. ``names``: its names. ``text``: all text about it. All are in lowercase."""
+    """Index entry for an operation or schema. ``names``: its names. ``text``: all text about it. Both are in
+    lowercase."""
 
     hit: SearchHit
     names: tuple[str, ...]
@@ -28,7 +29,7 @@ class _IndexEntry(Struct, frozen=True):
 
 
 class ReferenceIndex:
-    """Index of operations and schemas, small enough to scan."""
+    """Index of operations and schemas. It is small enough for a search to scan all entries."""
 
     def __init__(
         self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str

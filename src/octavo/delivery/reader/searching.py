@@ -1,4 +1,4 @@
-"""Search a site: its spaces, limited to the pages that this visitor can see."""
+"""Search a site's spaces for pages that this visitor can see."""
 
 from __future__ import annotations
 

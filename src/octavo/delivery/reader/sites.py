@@ -1,4 +1,4 @@
-"""Parts of a whole site: its frame, robots.txt, and sitemap.xml."""
+"""Site-wide parts: the frame of pages, robots.txt, and sitemap.xml."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """Return the frame of a site's page, or of a view without a page. All links lead to content that this visitor can
-    see."""
+    """Return the frame of a site's page, or of a view without a page. All links point to content that this
+    visitor can see."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -275,7 +275,7 @@ class _Links:
 
 
 def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
-    """Return the tab for a section, an external link, or a group with all its nested sections, in the
+    """Return the tab for a section, an external link, or a group with all its nested sections. Titles are in the
     visitor's language if available."""
     visit = space.visit
     if isinstance(node, SectionGroupRow):
@@ -321,7 +321,7 @@ def robots_text(visit: SiteVisit) -> str:
 
 
 def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
-    """Yield every page of the site that search engines can index, in reading order."""
+    """Yield each of the site's pages that search engines can index, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
         for page in tree.documents():

@@ -33,8 +33,8 @@ from .views import FrameLabels, ThemedImage
 
 
 class SiteLook(Struct, frozen=True):
-    """Appearance of the pages of one of a site's spaces. ``locale``: the language of the interface.
-    ``language``: the language of the text. ``theme``: the selected theme; by default, the system's."""
+    """Appearance of the pages of one of a site's spaces. ``locale``: the language of the interface. ``language``:
+    the language of the text. ``theme``: the selected theme; by default, the visitor's system theme."""
 
     customization: Customization
     locale: str

@@ -50,9 +50,9 @@ class View(Struct, frozen=True):
 
 
 class Later(NamedTuple):
-    """Response to compute after the transaction, in the threads of its route, because it is slow, waits for
-    other servers, or writes. ``pool``: the threads that compute it; by default, the route's threads, if all
-    of its responses are slow. ``rate``: the additional rate limit of the response."""
+    """Response to compute after the transaction, in the threads of its route, because it is slow, waits for other
+    servers, or writes to the database. ``pool``: the threads that compute it; by default, the route's threads, if
+    all of its responses are slow. ``rate``: the additional rate limit of the response."""
 
     organization_id: str
     work_out: Callable[[], Answer]

@@ -43,11 +43,11 @@ from octavo.sites.insights.types import (
 )
 
 SEEN_PATH = "~seen"
-"""Path where a page's script reports events that the server can't see."""
+"""Path to which a page's script reports events that the server can't see."""
 MAX_SEEN = 4096
 """Maximum size of a report, in bytes."""
 MAX_WORDS = 512
-"""Maximum number of characters of a search or question that are stored."""
+"""Maximum number of characters to store from a search or question."""
 _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
@@ -144,8 +144,8 @@ def location_of(
 
 
 def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLocation:
-    """Return the location to record when an agent requests a file of the whole site. ``path``: its path
-    relative to the site's base URL."""
+    """Return the location to record when an agent requests a site-wide file. ``path``: its path relative to the
+    site's base URL."""
     return VisitorLocation(
         url=f"{visit.published}{path}"[:_URL],
         site_section=None,

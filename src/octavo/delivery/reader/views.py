@@ -255,8 +255,8 @@ class VariantView(Struct, frozen=True, kw_only=True):
 
 
 class NavItem(Struct, frozen=True, kw_only=True):
-    """Entry of the side navigation. An entry without ``href`` is the heading of a group. ``open``: whether
-    its children are shown; true for the current page and all its ancestors. ``emoji``: characters.
+    """Entry of the side navigation. An entry without ``href`` is the heading of a group. ``open``: whether its
+    children are shown; true for the current page and all its ancestors. ``emoji``: the characters of the emoji.
     ``icon``: an inline SVG. ``method``: the method of the API operation that the page shows, in lowercase.
     ``count``: the number of operations under it that the tree doesn't show."""
 
@@ -278,8 +278,8 @@ class Crumb(Struct, frozen=True, kw_only=True):
 
 
 class AnnouncementView(Struct, frozen=True, kw_only=True):
-    """Announcement above the header. ``key``: identifies the announcement, so that a visitor's dismissal is
-    remembered until the announcement changes. Announcements in the danger style can't be dismissed."""
+    """Announcement above the header. ``key``: the key that identifies the announcement, so that a visitor's
+    dismissal is remembered until the announcement changes. Announcements in the danger style can't be dismissed."""
 
     message: str
     key: str
@@ -304,22 +304,22 @@ class ScriptView(Struct, frozen=True):
 class SiteView(Struct, frozen=True, kw_only=True):
     """Values shared by all pages of a site.
 
-    ``base``: the site's path with a slash at both ends. ``assets``: the path of static files, without a trailing slash
-    (files: ``drawing.asset``). ``theme_css``: the site's own style (colors and fonts).
-    ``drawing.content_security_policy`` returns the header that allows this style and the only inline script. ``look``:
-    the classes that customization sets. ``font_file``: the font file to preload.
+    ``base``: the site's path with a slash at both ends. ``assets``: the path of static files, without a trailing
+    slash (for their names, see ``drawing.find_asset``). ``theme_css``: the site's own style (colors and fonts).
+    ``drawing.content_security_policy`` returns the header that allows this style and the only inline script.
+    ``look``: the classes that customization sets. ``font_file``: the font file to preload.
 
-    ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and ``search_json``:
-    the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the URL of ``~ask``; None if
-    the site doesn't answer questions. ``assistant``: whether the header has a button for the assistant. ``greeting``:
-    the assistant's first message, if any.
+    ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and
+    ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the URL
+    of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a button for the
+    assistant. ``greeting``: the assistant's first message, if any.
 
     ``home``: the URL of the start page. ``brand``: the URL that the title and the logo link to.
 
     ``feed``: the URL of the feed of updated pages; None on sites that aren't public. ``seen``: the URL for
-    reports from a page's script; None if visits aren't counted. ``variants_by_language``: whether variants
-    are languages. ``scripts``: the scripts of integrations. ``sources``: the sources that the policy of the
-    pages allows for them, by directive.
+    reports from a page's script; None if visits aren't counted. ``variants_by_language``: whether variants are
+    languages. ``scripts``: the scripts of integrations. ``sources``: the sources that the policy of the pages
+    allows for them, by directive.
     """
 
     title: str
@@ -376,10 +376,10 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 
 class CoverView(Struct, frozen=True, kw_only=True):
-    """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide
-    as the text. ``behind``: whether it is behind the title, whose color on it is ``words``, and ``words_dark`` in the
-    dark theme. ``fades``: whether its edges fade out. The height is in pixels. ``focus``: the vertical position of
-    the image in percent."""
+    """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide as
+    the text. ``behind``: whether it is behind the title. ``words`` and ``words_dark``: the colors of a title in
+    front of the image, in the light and dark themes. ``fades``: whether its edges fade out. The height is in
+    pixels. ``focus``: the vertical position of the image in percent."""
 
     light: Asset
     dark: Asset | None = None

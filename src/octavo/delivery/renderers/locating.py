@@ -1,7 +1,6 @@
-"""Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
+"""Resolve the content that a published site's URL shows to a visitor, for an external renderer.
 
-Access is determined in the same way as in the reader: with the same visits, created from a different kind of
-request."""
+Access is checked as in the reader, with the same kinds of visits, which are created from the renderer's requests."""
 
 from __future__ import annotations
 
@@ -47,13 +46,13 @@ class Redirection(Struct):
 
 
 class PublishedContent(Struct, rename="camel"):
-    """Content shown at a URL of a site. ``complete``: whether all longer paths would select the same
-    section, variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded
-    values, for use in headers. ``pathname``: the decoded path. ``apiToken``: the token for reading the
-    content as this visitor sees it.
+    """Content shown at a URL of a site. ``complete``: whether every path under this URL selects the same section,
+    variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded values, for use in
+    headers. ``pathname``: the decoded path. ``apiToken``: the token for reading the content as this visitor sees
+    it.
 
-    ``preview``: whether it is a preview. ``changeRequest``, ``revision``: the content that a preview shows instead of
-    the space's current content.
+    ``preview``: whether it is a preview. ``changeRequest``, ``revision``: the content that a preview shows
+    instead of the space's current content.
     """
 
     organization: str

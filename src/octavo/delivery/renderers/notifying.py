@@ -1,4 +1,4 @@
-"""Notify renderers, and a content delivery network in front of the sites, which cached content is stale."""
+"""Notify renderers, and a content delivery network in front of the sites, about stale cached content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several API read requests in one request, for the app. A screen loads in one round trip instead of one per part.
+"""Batches of API read requests. With a batch, the app loads a screen in one round trip instead of one per part.
 
 The dispatcher handles each part as a separate request, with the same authentication, permission check, rate
 limit, and scheduling, so a batch never bypasses any of these checks."""
@@ -38,7 +38,7 @@ _TYPE = "text/plain; charset=utf-8"
 
 
 class BatchPart(Struct, frozen=True):
-    """API read in a batch. ``path``: its path under ``/v1``, including the query. ``etag``: the entity tag of
+    """Read request in a batch. ``path``: its path under ``/v1``, including the query. ``etag``: the entity tag of
     the app's copy."""
 
     path: str
@@ -50,7 +50,7 @@ class ReadBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHead(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Line before the body of a part. ``alone``: whether the part must be requested separately."""
+    """Line that is sent before the body of a part. ``alone``: whether the part must be requested separately."""
 
     status: int = 200
     etag: str = ""

@@ -80,8 +80,8 @@ class VisitorRequest(Struct, frozen=True):
 
 
 class RedirectBeforeVisit(Exception):  # noqa: N818
-    """Redirect before the visit. ``cookies``: the cookies to set or remove with the redirect. ``keeps_query``: whether
-    the target has the requested content, so that the query is kept."""
+    """Raised to redirect a visitor before the visit. ``cookies``: the cookies to set or remove with the redirect.
+    ``keeps_query``: whether the target has the requested content, so that the query is kept."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
@@ -113,8 +113,8 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether the path doesn't contain a secret that grants access. False for share links and framed
-        previews."""
+        """Return whether the path is free of secrets that grant access. The paths of share links and framed
+        previews contain such secrets."""
         return not self.key and not self.framed
 
     @property
@@ -126,14 +126,14 @@ class Admission(Struct, frozen=True):
         return f"{self.key} agent" if self.claims.get("agent") else self.key
 
     def as_agent(self) -> Admission:
-        """Return the same visitor requesting a format for agents, so that ``visitor.agent`` is true in
-        conditions."""
+        """Return this admission for a request in a format for agents: in conditions, ``visitor.agent`` is true."""
         return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
 
 
 class AgentProof(NamedTuple):
-    """Access that an agent's token represents: the token of the visitor who connected it, or of their
-    ``preview``. ``until``: the expiration time of the agent's own token, in milliseconds."""
+    """Visitor access that an agent's token represents. ``token``: the token of the visitor who connected the
+    agent. ``preview``: whether the visitor connected it from a preview. ``until``: the expiration time of the
+    agent's own token, in milliseconds."""
 
     token: str
     preview: bool

@@ -261,7 +261,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
-    """Return the visit to one of the site's spaces, which the visitor can see."""
+    """Return the visit to one of the site's spaces. The visitor must be able to see the space."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
@@ -272,7 +272,7 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
 
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
-    """Return visits to the start of every space of the site that the visitor can see."""
+    """Return visits to the start of each of the site's spaces that the visitor can see."""
     return [visit_space(tx, visit, shown) for shown in visit.outline.site_spaces()]
 
 
@@ -289,7 +289,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 
 class VisitRedirect(NamedTuple):
-    """Redirect of a visitor. ``permanent``: whether the redirect is permanent and applies to all visitors."""
+    """Redirect for a visitor. ``permanent``: whether the redirect is permanent and applies to all visitors."""
 
     target: str
     permanent: bool = False
@@ -306,7 +306,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRed
 
 
 class OtherSpaces:
-    """The other spaces of a site that is visited in one space. Spaces in the same section come first."""
+    """Spaces of a site other than the visited space. Spaces in the same section come first."""
 
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx
@@ -314,7 +314,7 @@ class OtherSpaces:
         self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
 
     def find(self, space_id: str) -> SpaceVisit | None:
-        """Return the start of a space; None if the visitor can't see it."""
+        """Return a visit to the start of one of these spaces; None if the visitor can't see the space."""
         if space_id not in self._visits:
             near = (*self._space.site_spaces, *self._space.visit.outline.site_spaces())
             shown = next((one for one in near if one.space_id == space_id), None)

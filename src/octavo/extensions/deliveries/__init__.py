@@ -1,3 +1,3 @@
-"""Deliver events to their recipients, and record the outcome of each delivery."""
+"""Delivery of events to their recipients, and records of the outcome of each delivery."""
 
 from . import tables as tables

@@ -1,9 +1,10 @@
-"""Deliver events at least once, in order for each space or site, and without letting one recipient delay the others.
+"""Deliver each event at least once, in order within each space or site, and without letting one recipient delay the
+others.
 
-A recipient has one or more queues. A job delivers events from one queue for a short time, and then gives
-other queues a turn. Failed deliveries are retried for three days with increasing delays. After that, the
-event is marked as failed, and the next events are delivered. If a recipient doesn't respond at all, all
-deliveries to it are paused for a while."""
+A recipient has one or more queues. A job delivers events from one queue for a short time, and then gives other
+queues a turn. Failed deliveries are retried for three days with increasing delays. After that, the event is marked
+as failed, and later events are delivered. If a recipient doesn't respond at all, all deliveries to it are paused
+for a while."""
 
 from __future__ import annotations
 
@@ -31,22 +32,22 @@ log = logging.getLogger(__name__)
 KEEP_TRYING = 3 * DAY
 """Time in milliseconds for which a failed event is retried."""
 FIRST_RETRY = 5_000
-"""Time in milliseconds before the first retry. It is doubled with each further attempt."""
+"""Time in milliseconds before the first retry. It is doubled with each further retry."""
 LONGEST_RETRY = HOUR
 LONGEST_PAUSE = 60_000
 """Maximum time in milliseconds for which deliveries to an unresponsive recipient are paused."""
 ROUND = 10.0
 """Number of seconds after which other queues get a turn."""
 _CLAIM = 120_000
-"""Time in milliseconds after which another worker takes over the queue of a worker that has died."""
+"""Time in milliseconds after which another worker takes over a queue whose worker has died."""
 
 
 class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
-    ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether retrying is
-    pointless. ``silent``: whether the recipient didn't respond at all. ``answered``: the HTTP status of its
-    response."""
+    ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether the recipient
+    rejected the event, so that it isn't retried. ``silent``: whether the recipient didn't respond at all.
+    ``answered``: the HTTP status of the recipient's response."""
 
     problem: str | None = None
     refused: bool = False
@@ -58,13 +59,11 @@ class DeliveryResult(Struct, frozen=True, kw_only=True):
 Attempt = Callable[[Context, Delivery], DeliveryResult]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
-"""Time in milliseconds after which events are dropped, by type. Events of all other types are delivered after any
-delay."""
+"""Time in milliseconds after which pending events are dropped, by type. Events of other types are never dropped."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
-    """Register the function that delivers events to a kind of recipient. The function must not raise
-    errors."""
+    """Register the function that delivers events to one kind of recipient. The function must not raise errors."""
 
     def register(attempt: Attempt) -> Attempt:
         if kind in _attempts:
@@ -76,8 +75,8 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
 
 def drop_after(type: str, milliseconds: int) -> None:
-    """Register a frequent event type whose events soon become useless. Events that are pending for longer than the
-    given time are dropped, so that they don't accumulate for an unresponsive recipient."""
+    """Register a frequent event type whose events soon become useless. Events that have been pending for longer
+    than the given time are dropped, so that they don't accumulate for an unresponsive recipient."""
     _worth[type] = milliseconds
 
 
@@ -97,9 +96,9 @@ def queue(
 ) -> None:
     """Queue an event for a recipient, or for one of its installations.
 
-    ``place``: the kind and ID of a space or site, whose events are delivered in order. ``previous``: the
-    installation before a change. It is encrypted, because it may contain credentials. ``after``: the delay
-    in milliseconds. ``urgent``: whether to end the pause of an unresponsive recipient."""
+    ``place``: the kind and ID of a space or site. Events with the same place are delivered in order. ``previous``:
+    the installation before a change. It is encrypted, because it may contain credentials. ``after``: the delay in
+    milliseconds. ``urgent``: whether to end any pause in deliveries to an unresponsive recipient."""
     sealed = None
     if previous is not None:
         sealer, was = previous
@@ -123,7 +122,7 @@ def queue(
 
 
 def deliver_again(tx: Transaction, row: Delivery) -> bool:
-    """Redeliver an event that was delivered or that failed permanently. Return False if it is pending."""
+    """Redeliver an event that was delivered or that failed permanently. Return False if the event is still pending."""
     if not store.set_waiting(tx, row):
         return False
     store.resume(tx, row.queue)
@@ -138,7 +137,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
 
 @job("deliverEvents", bound=None, seconds=60, waits=True)
 def deliver(context: Context, queue: str) -> None:
-    """Deliver a queue's due events for a short time."""
+    """Deliver the due events of a queue for a short time."""
     until = time.monotonic() + ROUND
     _drop_old(context, queue)
     with context.db.write() as tx:
@@ -193,7 +192,7 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def _attempt(context: Context, row: Delivery) -> bool:
-    """Deliver one event and record the outcome. Return whether to attempt the next event now."""
+    """Deliver one event and record the outcome. Return whether the next event can be attempted now."""
     result = _hand_over(context, row)
     problem = None if result.problem is None else result.problem[:2000].replace("\0", "")
     status, next_at = "success", None

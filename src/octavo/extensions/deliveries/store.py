@@ -1,4 +1,4 @@
-"""Read and write event queues, and the outcome of each event, in the database."""
+"""Database access for event queues and the outcome of each event."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class DeliveryRecipient(NamedTuple):
 
 
 class Delivery(Struct, frozen=True):
-    """Event and its delivery. ``previous`` is encrypted. ``answered``: the HTTP status of the last attempt,
-    if there was a response. ``trace``: the trace ID of the request that caused the event. Times are in
+    """Event and its delivery. ``previous`` is encrypted. ``answered``: the HTTP status of the response to the last
+    attempt, if there was a response. ``trace``: the trace ID of the request that caused the event. Times are in
     milliseconds."""
 
     number: int
@@ -134,8 +134,8 @@ def insert_done(
     error: str | None,
     logs: list[LogLine],
 ) -> None:
-    """Insert an event that had an immediate response and was never in a queue. ``error``: the reason for a
-    failure."""
+    """Insert an event that was answered immediately and was never in a queue. ``error``: the reason it failed, if
+    it did."""
     insert(
         tx,
         recipient,
@@ -175,8 +175,8 @@ def list_deliveries(
 ) -> Slice[Delivery]:
     """Return the events of a recipient, newest first.
 
-    ``organization_id``: the organization whose events to return. ``waiting``: whether to include events
-    without an attempt. ``status``: the status of the events to return.
+    ``organization_id``: the organization to which the events must belong. ``waiting``: whether to include events
+    that haven't been attempted yet. ``status``: the status that the events must have.
     """
     where = f"d.{recipient.kind}_id = :recipient"
     given: dict[str, Any] = {"recipient": recipient.id}
@@ -233,7 +233,7 @@ def next_due(tx: Transaction, queue: str) -> Delivery | None:
 
 
 def find_next_at(tx: Transaction, queue: str) -> int | None:
-    """Return the time when the next event of a queue is due, in milliseconds; None if none is pending."""
+    """Return the time at which the next event of a queue is due, in milliseconds; None if no event is pending."""
     found: int | None = tx.value(
         "SELECT min(d.next_at) FROM deliveries d WHERE d.queue = :queue AND d.status = 'waiting'"
         f" AND {_FIRST_OF_ITS_PLACE}",
@@ -270,7 +270,7 @@ def set_outcome(
 
 
 def set_waiting(tx: Transaction, row: Delivery) -> bool:
-    """Schedule a finished event for immediate delivery. Return False if it is pending."""
+    """Schedule a finished event for immediate delivery. Return False if the event is still pending."""
     return bool(
         tx.run(
             "UPDATE deliveries SET status = 'waiting', next_at = :now"
@@ -286,7 +286,7 @@ def forget_waiting(tx: Transaction, queue: str) -> None:
 
 
 def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int) -> bool:
-    """Claim a queue until a time in milliseconds. Return False if another worker has claimed it."""
+    """Claim a queue until the given time (in milliseconds). Return False if another worker has already claimed it."""
     tx.run(
         f"""INSERT INTO delivery_queues (queue, {recipient.kind}_id, claimed_until) VALUES (:queue, :recipient, 0)
            ON CONFLICT (queue) DO NOTHING""",
@@ -304,7 +304,7 @@ def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int)
 
 
 def find_claimed_until(tx: Transaction, queue: str) -> int:
-    """Return the time when the claim of a queue ends, in milliseconds; 0 if the queue isn't claimed."""
+    """Return the time at which the claim on a queue ends, in milliseconds; 0 if the queue isn't claimed."""
     return tx.value("SELECT claimed_until FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
 
 
@@ -320,7 +320,7 @@ def is_paused(tx: Transaction, queue: str) -> bool:
 
 
 def pause(tx: Transaction, queue: str, first: int, longest: int) -> None:
-    """Pause a queue for ``first`` milliseconds, and twice as long after each consecutive failure, up to
+    """Pause a queue for ``first`` milliseconds. The pause is doubled after each consecutive failure, up to
     ``longest``."""
     silences = tx.value("SELECT silences FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
     tx.run(
@@ -339,8 +339,8 @@ def resume(tx: Transaction, queue: str) -> None:
 
 
 def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int = 500) -> int:
-    """Delete events of a type that have been pending since before a time (milliseconds). Return the number of
-    deleted events."""
+    """Delete events of a type that have been pending since before the given time (in milliseconds). Return the
+    number of deleted events."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE queue = :queue AND status = 'waiting' AND type = :type AND created_at < :before"
@@ -353,7 +353,8 @@ def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete events that were finished before a time (milliseconds). Return the number of deleted events."""
+    """Delete events that were finished before the given time (in milliseconds). Return the number of deleted
+    events."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE created_at < :before AND status <> 'waiting' ORDER BY created_at LIMIT :limit)",

@@ -1,4 +1,4 @@
-"""Integrations: third-party code that can be installed in organizations, on spaces, and on sites."""
+"""Integrations: third-party code that can be installed in organizations, spaces, and sites."""
 
 from . import computing as computing
 from . import registrations as registrations

@@ -1,8 +1,8 @@
-"""Spaces and sites where integrations are active.
+"""Spaces and sites in which integrations are active.
 
-These are the spaces and sites where they were installed individually and, for integrations on all spaces,
-the spaces that the integration's account can see. Therefore, an integration is active in a private space
-only if someone added it to that space."""
+An integration is active in the spaces and sites where it is installed individually. If it is installed on all
+spaces, it is active in the spaces that its account can see, and therefore in a private space only if someone added
+it to that space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sees(tx: Transaction, organization_id: str, space_id: str, user_id: str) -> 
 def list_active_in_space(
     tx: Transaction, organization_id: str, space_id: str, search: str | None = None
 ) -> list[IntegrationRow]:
-    """Return the integrations that are active in a space, by name."""
+    """Return the integrations that are active in a space, sorted by name."""
     rows = store.list_integrations_at(tx, organization_id, "space", space_id, search)
     return [row for row, user_id in rows if user_id is None or sees(tx, organization_id, space_id, user_id)]
 
@@ -30,7 +30,7 @@ def list_active_in_space(
 def find_active(
     tx: Transaction, integration: IntegrationRow, organization_id: str, space_id: str
 ) -> Subject | None:
-    """Return an integration as it is installed in a space; None if it isn't active in the space."""
+    """Return an integration as installed in a space; None if it isn't active in the space."""
     installation = store.find_installation_in(tx, integration.id, organization_id)
     if installation is None or installation.status != "active":
         return None

@@ -1,7 +1,8 @@
 """Permission checks for integrations, installations, and installations on spaces and sites.
 
-People have their role in the organization. Scripts use a token: an integration's own token gives access to all the
-objects that belong to the integration, and an installation's token gives access only to that installation."""
+For people, their role in the organization determines their access. For scripts, it depends on the token: an
+integration's own token gives access to everything that belongs to the integration, and an installation's token
+gives access only to that installation."""
 
 from __future__ import annotations
 
@@ -36,14 +37,14 @@ INTEGRATION: dict[Can, Role | None] = {
     Can.LIST_INSTALLATIONS: "admin",
     Can.ADMIN: "admin",
 }
-"""Roles that a caller needs in the organization that publishes an integration. Scripts never have the role
+"""Roles that a caller needs in the organization that publishes an integration. Scripts never have the role for
 ``ADMIN``."""
 INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
-"""Roles that a caller needs in an organization for installations in that organization."""
+"""Roles that a caller needs in an organization for access to the installations in that organization."""
 
 
 class IntegrationAccess(Struct, frozen=True):
-    """Access to an integration. ``by_script``: whether the token is the integration's own."""
+    """Access to an integration. ``by_script``: whether the caller uses the integration's own token."""
 
     row: IntegrationRow
     actor: Actor
@@ -51,7 +52,7 @@ class IntegrationAccess(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Return whether the caller's token allows changing the configurations of installations."""
+        """Return whether the caller's token allows changing the configuration of installations."""
         return self.by_script or can_write(self.actor, "integrations")
 
     @property
@@ -68,9 +69,8 @@ class VisitedIntegration(Visiting, frozen=True):
 class InstallationAccess(Struct, frozen=True):
     """Access to an installation.
 
-    ``by_script``: whether the token belongs to the installation or its integration. ``changes``: whether the
-    caller and their token can change the installation; other callers don't see the secrets in its
-    configuration."""
+    ``by_script``: whether the token belongs to the installation or its integration. ``changes``: whether the caller
+    can change the installation with their token. If not, they don't see the secrets in its configuration."""
 
     row: InstallationRow
     actor: Actor
@@ -83,8 +83,8 @@ class InstallationAccess(Struct, frozen=True):
 
 
 class _PlaceAccess(Struct, frozen=True):
-    """Access to an installation in a space or on a site. ``place``: the installation in the space or on the
-    site; None if there is none. ``role``: the caller's role in the space or site."""
+    """Access to an installation in a space or on a site. ``place``: the installation on the space or site; None if
+    there is none. ``role``: the caller's role in the space or site."""
 
     installation: InstallationRow
     place: PlaceRow | None
@@ -116,8 +116,8 @@ def _forbidden(role: str) -> Forbidden:
 
 
 def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
-    """Return the caller's role in an organization, limited by their token or session; None for guests and
-    outsiders."""
+    """Return the caller's role in an organization, limited by the caller's token or session; None for guests and
+    people who aren't members."""
     if organization_id not in list_reachable_organizations(tx, actor):
         return None
     return role_of_member(tx, organization_id, actor.user_id)[1]
@@ -143,8 +143,7 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
 
 
 def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> bool:
-    """Return whether the integration is installed in an organization where the caller can see its
-    installations."""
+    """Return whether the integration is installed in an organization whose installations the caller can see."""
     return any(
         at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
         and _is_installed_in(tx, row, organization_id)
@@ -265,8 +264,8 @@ def enter_site_installation(
 def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstallationAccess) -> None:
     """Check that a person can grant more access to the site.
 
-    An integration on a site, depending on its configuration, decides who can read the site and which scripts its pages
-    run. Raises Forbidden if the person can't grant that access.
+    Depending on its configuration, an integration on a site decides who can read the site and which scripts the
+    site's pages run. Raises Forbidden if the person can't grant that access.
     """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_publish_permission(tx, access.site)

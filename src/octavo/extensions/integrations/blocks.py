@@ -1,10 +1,9 @@
-"""Integration blocks on published pages: the integration that owns a block, and its script's output.
+"""Integration blocks on published pages: the integration that owns a block, and the output of its script.
 
-Scripts receive the block and the space, but no data about the reader. Therefore, their output is the same
-for everyone and can be cached.
+Scripts receive the block and the space, but no data about the reader. Therefore, their output is the same for
+everyone and can be cached.
 
-Visitors who use the API can render a block only if a page shows it to them, and only with its state on that
-page.
+Visitors who use the API can render a block only if a page shows it to them, and only with its state on that page.
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ def find_block_owner(
 
 
 def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> dict[str, CodeBlock]:
-    """Return the blocks that render code blocks in a space, by language in lowercase. If more than one
-    integration supports a language, the first by name is used."""
+    """Return the blocks that render code blocks in a space, by language in lowercase. If more than one integration
+    supports a language, the first one by name is used."""
     found: dict[str, CodeBlock] = {}
     for row in list_active_in_space(tx, organization_id, space_id):
         for block in row.manifest.blocks or ():
@@ -68,7 +67,7 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 def find_unfurling(
     rows: Iterable[IntegrationRow], url: str
 ) -> tuple[IntegrationRow, IntegrationBlock] | None:
-    """Return the block that unfurls a URL: the first block with the most specific pattern."""
+    """Return the block that unfurls a URL, which is the first block with the most specific pattern."""
     address = read_address(url)
     if address is None:
         return None
@@ -88,14 +87,15 @@ _UNFURL = "@link.unfurl"
 
 
 _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
-"""Cache of rendered blocks, each with its expiration time in milliseconds."""
+"""Cache of rendered blocks, each with the time at which it expires, in milliseconds."""
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
     """Render a block with its state on a page, for a site visitor.
 
-    Requests from pages don't contain actions, so visitors can only have a script render blocks. Raises NotFound if no
-    page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run now."""
+    Requests from pages don't contain actions, so visitors can't make a script do anything but render blocks. Raises
+    NotFound if no page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run
+    right now."""
     at, name, visitor = given.context, integration.row.name, integration.visitor
     action = or_none(given.action)
     block = {"componentId": given.component_id, "props": given.props, "action": action}
@@ -139,8 +139,7 @@ def _find_shown(
 
 
 def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str) -> frozenset[bytes]:
-    """Return an integration's blocks, and the URLs that it embeds, on those pages of a space that the visitor
-    can see."""
+    """Return an integration's blocks and embedded URLs on the pages of a space that the visitor can see."""
     view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
     key = (view.state.key, view.computed, _encoded(visitor.claims), name)
     shown = _shown.of(tx).get(key)
@@ -184,7 +183,7 @@ def _encoded(value: object) -> bytes:
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:
-    """Return a value that changes only if the integration or its configuration for this subject changes."""
+    """Return a value that changes only if the integration changes or if its configuration for this subject changes."""
     integration, installation, place = subject
     assert installation is not None, "blocks belong to installed integrations"
     changed = max(integration.updated_at, installation.updated_at, place.updated_at if place else 0)
@@ -202,9 +201,9 @@ def render_block(
     state: Mapping[str, object] | None = None,
     action: Mapping[str, object] | None = None,
 ) -> Rendered:
-    """Render a block on a read-only page, in its initial state or after an action. Raises NotFound if the
-    block doesn't exist, BadRequest if the input is invalid, Failed if the script fails, and Unavailable if
-    it can't run now."""
+    """Render a block on a read-only page, in its initial state or after an action. Raises NotFound if the block
+    doesn't exist, BadRequest if the input is invalid, Failed if the script fails, and Unavailable if it can't run
+    right now."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
     fields: JsonObject = {"componentId": block_id, "props": props, "context": shown}
     if state is not None:

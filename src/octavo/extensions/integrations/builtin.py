@@ -18,15 +18,15 @@ from .publishing import BUILTIN_NAMES
 from .store import InstallationRow, IntegrationRow
 
 BUILT = Path(__file__).with_name("dist")
-"""Folder with the files that the build creates for each integration: ``NAME.json``, the request body that
-publishes it, and ``NAME.js``, its script."""
+"""Folder with the files that the build creates for each integration: ``NAME.json``, the request body for publishing
+it, and ``NAME.js``, its script."""
 
 
 State = Literal["available", "published", "outdated"]
 
 
 class Builtin(NamedTuple):
-    """Built-in integration. ``body``: the JSON body that publishes it, without the publisher and the
+    """Built-in integration. ``body``: the request body for publishing it, as JSON, without the publisher and the
     script."""
 
     name: str
@@ -49,7 +49,7 @@ def _script(name: str) -> str:
 
 @cache
 def _catalog() -> dict[str, Builtin]:
-    """Return the built-in integrations by name, in order, without their scripts. The result is empty if
+    """Return the built-in integrations without their scripts, keyed by name and in order. The result is empty if
     setup couldn't reach the npm registry."""
     found = {}
     for path in sorted(BUILT.glob("*.json")):
@@ -71,8 +71,8 @@ def _offered(tx: Transaction, one: Builtin, organization_id: str) -> BuiltinStat
 
 
 def _find_copy(tx: Transaction, name: str, organization_id: str) -> IntegrationRow | None:
-    """Return an organization's copy. Copies published before names were reserved have the name without a
-    prefix."""
+    """Return an organization's copy of a built-in integration. Copies that were published before names were
+    reserved have a name without a prefix."""
     for candidate in (name, publishing.copy_name(name, organization_id)):
         row = store.find_integration(tx, candidate)
         if row is not None and row.organization_id == organization_id:
@@ -86,7 +86,7 @@ def _is_current(tx: Transaction, row: IntegrationRow, one: Builtin) -> bool:
 
 
 def install_builtin(context: Context, org: OrgAccess, name: str) -> InstallationRow:
-    """Publish an organization's copy of a built-in integration, unless it is up to date, and install it in
+    """Publish an organization's copy of a built-in integration, unless the copy is up to date, and install it in
     the organization.
 
     Raises Forbidden if the caller doesn't have permission, and NotFound if the integration doesn't exist."""

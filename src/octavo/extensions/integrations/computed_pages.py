@@ -1,7 +1,7 @@
-"""Pages and documents computed by integrations, converted to Octavo's format.
+"""Pages and documents that integrations compute, converted to Octavo's format.
 
-Integrations use their own page IDs. Octavo's IDs, and the references in documents, are derived from these
-IDs and the source's seed."""
+Integrations use their own page IDs. Octavo's IDs, and the references in documents, are derived from these IDs and
+from the source's seed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class InputGroup(_InputPage, tag="group"):
 
 
 class InputRevision(Struct):
-    """Revision in the format of integrations. ``files``: ignored, because pages refer to images and files by
+    """Revision in the format that integrations use. ``files``: ignored, because pages refer to images and files by
     URL."""
 
     pages: list[InputDocument | InputLink | InputComputed | InputGroup] = []
@@ -63,7 +63,7 @@ class InputRevision(Struct):
 
 
 class _Pages:
-    """Collected pages, parents before children."""
+    """Collected pages, with parents before children."""
 
     def __init__(self, asked: ComputeInput) -> None:
         self._asked = asked
@@ -126,15 +126,15 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages of a response. Raises BadRequest with the invalid field."""
+    """Return the pages in a response. Raises BadRequest with the invalid field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found
 
 
 def with_own_pages(document: Document, source: ComputedSource) -> Document:
-    """Return a document whose references to pages of the same source use Octavo's IDs. References with a
-    ``space`` point to a page of that space."""
+    """Return a document whose references to pages of the same source use Octavo's IDs. References with a ``space``
+    lead to a page in that space."""
     if source.seed is not UNSET:
         for node in walk(document):
             if isinstance(node, Block | Inline):

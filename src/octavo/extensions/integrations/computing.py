@@ -1,8 +1,8 @@
-"""Pages and documents that integrations compute (``integration:NAME:SOURCE``).
+"""Compute the pages and documents that integrations provide (``integration:NAME:SOURCE``).
 
-Readers never wait for a script. A job calls the scripts after each change to their dependencies, and stores each
-response until it is replaced. A source that is previewed with its own settings is computed immediately, and cached in
-memory."""
+Readers never wait for a script. After each change to the content that a script depends on, a job calls the script,
+and stores the response until it is replaced. A source that is previewed with its own settings is computed
+immediately, and cached in memory."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ log = logging.getLogger(__name__)
 
 TYPE = "integration:"
 _LARGEST = 8 * 1024 * 1024
-"""Maximum size in bytes of a script's answer."""
+"""Maximum size in bytes of a script's response."""
 _SECONDS = 600
 _RETRIES = (60, 600, 3600)
-"""Seconds after which a failed script is retried."""
+"""Numbers of seconds after which a failed script is retried."""
 _UNUSED = 30 * DAY
-"""Milliseconds after which an unused answer is deleted."""
+"""Milliseconds after which an unused response is deleted."""
 
 _fetched: OwnCache[AnswerRow] = OwnCache("integration responses", 4)
 """Responses for sources that aren't on any page, by the hash of their dependencies."""
 
 
 def _read_revision(asked: ComputeInput, text: str) -> Computed:
-    """Decode the pages of an answer. Raises BadRequest if it is invalid."""
+    """Decode the pages in a response. Raises BadRequest if they are invalid."""
     try:
         return Computed(read_pages(asked, msgspec.json.decode(text, type=InputRevision)))
     except (msgspec.DecodeError, RecursionError) as error:
@@ -76,7 +76,7 @@ def _read_revision(asked: ComputeInput, text: str) -> Computed:
 
 
 def _read_document(asked: ComputeInput, text: str) -> Document:
-    """Decode the document of an answer. Raises BadRequest if it is invalid."""
+    """Decode the document in a response. Raises BadRequest if it is invalid."""
     try:
         given = msgspec.json.decode(text)
         document = from_json(given.get("document") if isinstance(given, dict) else None)
@@ -90,8 +90,7 @@ def _bad(error: Exception) -> BadRequest:
 
 
 class _Question:
-    """Request to a script to compute a source, with the user, the space, and the dependencies of the
-    result."""
+    """Request for a script to compute a source, with the requester, the space, and the dependencies of the result."""
 
     def __init__(self, subject: Subject, source_id: str, asked: ComputeInput, whole: bool) -> None:
         installation = subject.installation
@@ -122,8 +121,8 @@ class _Question:
         return kept is not None and kept[0] == self.made_of
 
     def ask(self, context: Context) -> AnswerRow:
-        """Call the script. Raises BadRequest if the answer is invalid, Failed if the script fails, and
-        Unavailable if it can't run now."""
+        """Call the script and return its response. Raises BadRequest if the response is invalid, Failed if the
+        script fails, and Unavailable if it can't run right now."""
         source, values = self._asked.source, self._asked.values
         fields: dict[str, Any] = {
             "spaceId": self.space_id,
@@ -160,8 +159,8 @@ def _hash(*parts: object) -> str:
 
 
 def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
-    """Return the request to compute a source. If the space doesn't exist yet, the organization's
-    integrations are used.
+    """Return the request to compute a source. If the space doesn't exist yet, the organization's installed
+    integrations are considered.
 
     Raises BadRequest if no active integration provides the source."""
     _, _, named = asked.source.type.partition(":")
@@ -188,8 +187,8 @@ def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
 
 
 def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
-    """Return the stored answer. Raises BadRequest if no active integration provides the source, and NotFetchedYet if
-    there is no answer yet."""
+    """Return the stored response. Raises BadRequest if no active integration provides the source, and NotFetchedYet
+    if there is no response yet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:
@@ -215,7 +214,7 @@ register_computer(TYPE, Computer(document=_document, revision=_revision, state=_
 
 @outbox.consumer("computed by integrations")
 def _follow(tx: Transaction, event: outbox.Event) -> None:
-    """Schedule recomputation when content that computed pages use or list changes."""
+    """Schedule recomputation after a change to content that computed pages depend on."""
     organization_id = event.organization_id
     if organization_id is not None and event.type == "space_content_updated":
         order_computing(tx, organization_id)
@@ -227,8 +226,8 @@ on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, 
 
 @jobs.job(JOB, bound=None, seconds=_SECONDS)
 def _compute(context: Context, space_id: str, tries: int = 0) -> None:
-    """Compute the pages of a space, and then their documents. Each result is stored immediately, so an interrupted run
-    continues where it stopped."""
+    """Compute the pages of a space, and then their documents. Each result is stored immediately, so that an
+    interrupted run can continue where it stopped."""
     with context.db.read() as tx:
         try:
             state = main_state(tx, space_id)
@@ -277,8 +276,8 @@ def _list_documents(tx: Transaction, state: State) -> Iterator[_Question]:
 
 
 def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, ComputedSource, list[Requester]]]:
-    """Yield the pages that an integration computes, with the requesters that they are computed for: visitors,
-    and everyone who can see the same content as the installation."""
+    """Yield the pages that an integration computes, each with its source and with the requesters for which it is
+    computed: visitors, and everyone who can see the same content as the installation."""
     organization_id = get_space(tx, state.space_id).organization_id
     visitor = Requester(state.space_id, organization_id, None)
     for page in list_computed(tx, state):
@@ -294,7 +293,7 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Compute
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Request missing and outdated answers. Return whether any answer was stored, and whether any request
+    """Request missing and outdated responses. Return whether any response was stored, and whether any request
     failed."""
     changed = failed = False
     seen: set[str] = set()

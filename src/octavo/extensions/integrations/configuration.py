@@ -1,4 +1,4 @@
-"""Configurations of installations, validated against the properties that the integration declares."""
+"""Configuration of installations, validated against the properties that the integration declares."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .manifest import (
 )
 
 LARGEST = 64 * 1024
-"""Maximum size of a configuration in bytes of JSON."""
+"""Maximum size of a configuration as JSON, in bytes."""
 _FIELDS = {"installation": "account", "space": "space", "site": "site"}
 
 
 def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
-    """Return the properties that an integration declares for an ``installation``, or for an installation on a
-    ``space`` or ``site``."""
+    """Return the properties that an integration declares for the configuration of an ``installation``, or of an
+    installation on a ``space`` or ``site``."""
     if manifest.configurations is UNSET:
         return UNSET
     found: Configuration | UnsetType = getattr(manifest.configurations, _FIELDS[kind])
@@ -36,8 +36,8 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 
 def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
-    """Validate a configuration. Undeclared properties belong to the script and are kept. Raises BadRequest
-    with the invalid property."""
+    """Validate a configuration. Properties that aren't declared belong to the script, and are accepted. Raises
+    BadRequest with the invalid property."""
     if len(msgspec.json.encode(given)) > LARGEST:
         raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:
@@ -66,8 +66,8 @@ def _problem(wanted: Property, value: object) -> str | None:
 
 
 def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *, saved: bool) -> Status:
-    """Return the status: ``pending`` until all required properties are set or the script's own form is
-    ``saved``."""
+    """Return the status, which is ``pending`` until all required properties are set or the script's own form has
+    been ``saved``."""
     if schema is UNSET:
         return "active"
     if schema.properties is UNSET:
@@ -81,8 +81,8 @@ def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *,
 
 
 def shown(schema: Configuration | UnsetType, given: Mapping[str, object]) -> JsonObject:
-    """Return the part of a configuration that is visible to people who can't change it. Undeclared
-    properties are hidden, because scripts store credentials in them."""
+    """Return the part of a configuration that is visible to people who can't change it. Properties that aren't
+    declared are hidden, because scripts store credentials in them."""
     if schema is UNSET or schema.properties is UNSET:
         return {}
     return {name: value for name, value in given.items() if name in schema.properties}

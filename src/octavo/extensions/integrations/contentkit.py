@@ -1,6 +1,7 @@
-"""Script output to render: a tree of known elements with a limited size and with links only to web URLs.
+"""Validate script output for rendering: a tree of known elements that is limited in size and that links only to web
+URLs.
 
-Renderers require that the output contains only the elements below, and only http and https URLs.
+Renderers rely on the output containing only the elements below, and only http and https URLs.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """Raised if an output can't be rendered. The message explains the problem and its location to the script's
-    author."""
+    """Raised if an output can't be rendered. For the author of the script, the message describes the problem and
+    where it is."""
 
 
 def read_output(data: bytes) -> JsonObject:
@@ -123,7 +124,7 @@ def _parts(value: object, place: str, depth: int) -> list[tuple[Any, str, int]]:
 
 
 def _check_address(holder: object, place: str) -> None:
-    """Validate the URL of an image, frame, link, or option. URLs that the client assembles from parts use
+    """Validate the URL of an image, frame, link, or option. URLs that the client assembles from parts must use
     https."""
     if not isinstance(holder, dict) or "url" not in holder:
         return

@@ -1,4 +1,4 @@
-"""Places where an integration component is shown."""
+"""Places in which components of integrations are shown."""
 
 from __future__ import annotations
 

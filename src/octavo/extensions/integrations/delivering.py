@@ -1,4 +1,5 @@
-"""Events that integrations receive, and their delivery. The queue itself is in the ``deliveries`` package."""
+"""Events that integrations receive, and the delivery of these events. The queue itself is in the ``deliveries``
+package."""
 
 from __future__ import annotations
 
@@ -37,14 +38,14 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = HOUR
-"""Time in milliseconds after which page views are no longer delivered to an unresponsive script, because
-there can be many of them."""
+"""Time in milliseconds after which page views are no longer delivered to an unresponsive script. It is limited
+because there can be many page views."""
 drop_after("site_view", VIEWS_WAIT)
 
 
 class _EventMapping(NamedTuple):
-    """Mapping of an Octavo event to an integration event: the scope that an integration needs to receive the event, the
-    kind of object (a space or a site), and the fields, which are created from the payload."""
+    """Mapping of an Octavo event to an integration event: the scope that an integration needs in order to receive
+    the event, the kind of object (a space or a site), and the fields, which are created from the payload."""
 
     scope: str
     kind: str
@@ -68,8 +69,8 @@ EVENT_MAPPINGS = {
 
 @outbox.consumer("integrations")
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
-    """Queue an event for every installation that receives it. An installation on all spaces receives events
-    from the spaces that its account can see."""
+    """Queue an event for every installation that receives it. An installation on all spaces receives the events of
+    the spaces that its account can see."""
     mapping = EVENT_MAPPINGS.get(event.type)
     if mapping is None or event.organization_id is None:
         return
@@ -140,8 +141,8 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: JsonObject | None = None,
 ) -> None:
-    """Queue the event for an installation that was created or removed in an organization, on a space, or on a site, and
-    schedule its computed pages."""
+    """Queue the event for the creation or removal of an installation in an organization, on a space, or on a site,
+    and schedule the computation of its pages."""
     notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
@@ -159,7 +160,7 @@ def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | N
 
 
 def open_event(context: Context, row: Delivery) -> JsonObject:
-    """Return an event in the format of scripts."""
+    """Return an event in the format that scripts receive."""
     if row.previous is None:
         return row.event
     was = msgspec.json.decode(PREVIOUS.open(context.sealer, row.previous, row.id))
@@ -174,12 +175,12 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Types of events that have an immediate response. They aren't redelivered, because no one is waiting for
-the response anymore."""
+"""Types of events that are answered immediately. They aren't redelivered, because nothing is waiting for the
+response any longer."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
-    """Redeliver a failed event. Raises Conflict if the event hasn't failed, or if it had an immediate response."""
+    """Redeliver a failed event. Raises Conflict if the event hasn't failed, or if it was answered immediately."""
     if row.type in ANSWERED:
         raise Conflict(
             f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"
@@ -223,8 +224,8 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 def problem_in(type: str, answer: ScriptAnswer) -> str | None:
     """Return the problem with a response; None if the script handled the event.
 
-    The script library responds with 500 if a script threw an error. At a public endpoint, all other statuses
-    are the script's own responses.
+    The script library responds with 500 if a script threw an error. At a public endpoint, any other status is the
+    script's own choice.
     """
     if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
         return None
@@ -243,7 +244,7 @@ def record(
     outcome: ScriptOutcome,
     place: tuple[str, str] = ("", ""),
 ) -> None:
-    """Record an event that had an immediate answer, such as a request to a public endpoint."""
+    """Record an event that was answered immediately, such as a request to a public endpoint."""
     with context.db.write() as tx:
         if store.lock_integration(tx, integration_id):
             insert_done(

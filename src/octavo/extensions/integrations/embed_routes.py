@@ -1,4 +1,5 @@
-"""Embeds of URLs in a space: an integration block or, by default, the metadata of the page at the URL."""
+"""Operation that returns the embed for a URL in a space: an integration block or, by default, the metadata of the
+page at the URL."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ operation = Area("content").operation
 def get_embed(
     call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
 ) -> LinkEmbed | RichEmbed | IntegrationEmbed:
-    """Get the embed for a URL in a space: an integration block that supports the URL or, by default, the metadata of
-    the page at the URL. A URL that can't be reached results in a plain link."""
+    """Get the embed for a URL in a space: an integration block that supports the URL or, by default, the metadata
+    of the page at the URL. For a URL that can't be reached, a plain link is returned."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id)
     found = find_unfurling(rows, query.url)

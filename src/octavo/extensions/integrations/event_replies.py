@@ -1,6 +1,7 @@
-"""Events with an immediate answer: the output that a script renders, and the responses from its public endpoint.
+"""Events that are answered immediately: requests for a script to render output, and requests to its public
+endpoint.
 
-Each caller occupies a thread while it waits. API requests get at most half of the API's threads, which
+Each caller occupies a thread while it waits. API requests can occupy at most half of the API's threads, which
 organizations share. Public endpoints have separate threads."""
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from .invoking import ScriptOutcome, Subject, invoke
 
 
 class Failed(BadGateway):
-    """Raised if the integration's script failed or returned no valid answer."""
+    """Raised if an integration's script failed or returned no valid response."""
 
     reason = "integration_failed"
 
 
 _PATIENCE = 2.0
-"""Number of seconds that a request waits in its thread for other requests from its organization."""
+"""Number of seconds that a request waits in its thread because of other requests from the same organization."""
 
 
 class _Note:
-    """Record of an event. It is written after the script has answered and its background work has ended."""
+    """Record of an event. It is written when the script has responded and its background work has ended."""
 
     def __init__(self, type: str, write: Callable[[ScriptOutcome], None]) -> None:
         self._type, self._write = type, write
@@ -45,7 +46,7 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: ScriptAnswer | None) -> None:
-        """Record the answer. ``answer``: None if the script didn't return one; in that case, the outcome
+        """Record the response. ``answer``: the script's response; None if there is none, in which case the outcome
         contains the reason."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
@@ -65,10 +66,10 @@ def ask(
     fields: Mapping[str, object],
     body: bytes | None = None,
 ) -> ScriptAnswer:
-    """Return an integration's answer to an event.
+    """Return an integration's response to an event.
 
-    The event is recorded with its log. The reason for a failure is stored only in the event, because callers
-    can be anonymous. Raises Failed if the script fails, and Unavailable if it can't run now."""
+    The event is recorded with its log. The reason for a failure is stored only in the event, because callers can be
+    anonymous. Raises Failed if the script fails, and Unavailable if it can't run right now."""
     integration, installation, place = subject
     event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
     organization_id = integration.organization_id

@@ -1,4 +1,4 @@
-"""Integration events, rendering, tasks, and development mode."""
+"""Operations on integration events, rendering, tasks, and development mode."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
 
 
 def _organization_shown(integration: IntegrationAccess) -> str | None:
-    """Return the organization whose events the caller can see: for a person, the integration's own organization. Return
-    None for the integration itself, which can see all events."""
+    """Return the organization whose events the caller can see. For a person, this is the integration's own
+    organization. The integration itself can see all events, so None is returned for it."""
     return None if integration.by_script else integration.row.organization_id
 
 
@@ -142,7 +142,7 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     yields=SCRIPTS_REACH,
 )
 def set_development_mode(call: Call, integration: IntegrationAccess, body: DevelopmentMode) -> None:
-    """Send events to a tunnel instead of the published script: events from the integration's own
+    """Send events to a tunnel instead of the published script. The events are those from the integration's own
     organization, or from all organizations."""
     try:
         Fetcher(call.settings.allow_private_fetch).check_url(body.tunnel_url)
@@ -178,8 +178,9 @@ def render_with_post(
     """Render a component of an integration.
 
     The caller must be able to see the space, site, or other object where the component is shown. To render a
-    configuration form, the caller must also be able to change the configuration. Site visitors can render the blocks on
-    the pages that they can see. The integration sets `Cache-Control`, which applies only to the caller."""
+    configuration form, the caller must also be able to change the configuration. Site visitors can render the
+    blocks on the pages that they can see. The integration sets the `Cache-Control` header, which applies only to
+    the caller."""
     if isinstance(integration, VisitedIntegration):
         return blocks.render_for_visitor(call.context, integration, body)
     return rendering.render(call.context, integration, body)
@@ -194,6 +195,6 @@ def render_with_post(
     yields=("content:read",),
 )
 def render_with_get(call: Call, integration: IntegrationAccess, query: RenderQuery) -> Reply:
-    """Render a component of an integration, with the request as JSON in the query, optionally compressed with
+    """Render a component of an integration. The query contains the request as JSON, optionally compressed with
     LZ-string."""
     return rendering.render(call.context, integration, rendering.decode_request(query.request))

@@ -1,9 +1,9 @@
 """URLs that an integration's blocks can show in frames on pages.
 
-The URLs are the integration's public endpoint, whose responses have no origin, and the hosts in its manifest, either in
-``frame-src`` of its Content-Security-Policy or in ``urlUnfurl``. People see these hosts before they install the
-integration. This server's hosts are never included, because a frame from this server could do more than the sandbox
-allows."""
+These are the integration's public endpoint, whose responses have no origin, and the hosts in the manifest, which
+are listed in ``frame-src`` of its Content-Security-Policy or in ``urlUnfurl``. People see these hosts before they
+install the integration. This server's hosts are never included, because a frame from this server could do more than
+the sandbox allows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .presenting import public_endpoint
 
 
 class Frames(NamedTuple):
-    """Sources of frames. ``own``: the base URL of the integration's own pages; ``others``: other origins, in
-    the format of policies."""
+    """Frame sources. ``own``: the base URL of the integration's own pages. ``others``: other origins, in the format
+    that policies use."""
 
     own: str
     others: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ def frames_of(context: Context, name: str, manifest: Manifest) -> Frames:
 
 
 def find_frames(tx: Transaction, context: Context, name: str) -> Frames:
-    """Return the frame sources for the current version of the integration ``name``."""
+    """Return the frame sources of the current version of the integration ``name``."""
     row = store.find_integration(tx, name)
     return frames_of(context, name, row.manifest if row is not None else Manifest())
 

@@ -1,4 +1,4 @@
-"""Installations on spaces and on sites."""
+"""Operations on installations on spaces and sites."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _SITE = _SITES + "/{siteId}"
 def _list_places(
     tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Slice[PlaceRow]:
-    """Return the spaces or sites where an integration is installed. The integration itself gets all of them;
-    administrators of its organization get only the spaces and sites of that organization."""
+    """Return the spaces or sites where an integration is installed. The integration itself gets all of them.
+    Administrators of its organization get only the spaces and sites of that organization."""
     row = integration.row
     return store.list_places(
         tx,
@@ -66,8 +66,8 @@ def _list_places(
 def list_spaces_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SpaceInstallation]:
-    """List the spaces that an integration is installed on. The integration itself gets all of them; administrators of
-    its organization get only the spaces of that organization."""
+    """List the spaces on which an integration is installed. The integration itself gets all of them. Administrators
+    of its organization get only the spaces of that organization."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "space", integration, query),
@@ -87,8 +87,8 @@ def list_spaces_of_integration(
 def list_sites_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SiteInstallation]:
-    """List the sites that an integration is installed on. The integration itself gets all of them; administrators of
-    its organization get only the sites of that organization."""
+    """List the sites on which an integration is installed. The integration itself gets all of them. Administrators
+    of its organization get only the sites of that organization."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "site", integration, query),
@@ -204,7 +204,7 @@ def install_on_space(
 def install_on_site(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSite
 ) -> SiteInstallation:
-    """Install an integration of the organization on a site.
+    """Install one of the organization's integrations on a site.
 
     The integration can decide who can read the site and which scripts its pages run, so this request requires the
     `create` role or higher for the site and for each of its spaces."""
@@ -298,8 +298,8 @@ def get_site_installation(
 def update_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SiteInstallation:
-    """Update an integration's installation on a site. The entire configuration is replaced. Requires the `create` role
-    or higher for the site and for each of its spaces."""
+    """Update an integration's installation on a site. The entire configuration is replaced. Requires the `create`
+    role or higher for the site and for each of its spaces."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call.context, installation, given(body))
         return _show_site(call, tx, installation, place, query.extended)
@@ -309,6 +309,6 @@ def update_site_installation(
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
     """Remove an integration from a site.
 
-    After the removal, another integration can control visitor access, so this request requires the `create` role or
-    higher for the site and for each of its spaces."""
+    Removing an integration can let another integration control visitor access, so this request requires the
+    `create` role or higher for the site and for each of its spaces."""
     return _delete(call, installation)

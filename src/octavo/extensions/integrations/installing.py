@@ -47,16 +47,17 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role that the account of an installation with these scopes has in its space or site."""
+    """Return the role that the account of an installation with these scopes has in its spaces or sites."""
     return "create" if _WRITING & set(scopes) else "read"
 
 
 def install(
     tx: Transaction, context: Context, actor: Actor, row: IntegrationRow, organization_id: str
 ) -> InstallationRow:
-    """Install an integration in an organization. If it is already installed, agree to its current scopes.
+    """Install an integration in an organization. If it is already installed, grant the scopes of its current
+    version.
 
-    Raises NotFound if it was unpublished in the meantime.
+    Raises NotFound if the integration was unpublished in the meantime.
     """
     row = _lock_integration(tx, row.id, row.name)
     there = store.find_installation_in(tx, row.id, organization_id)
@@ -93,8 +94,8 @@ def install(
 
 
 def _lock_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
-    """Lock an integration until the transaction ends, and return its current row. Raises NotFound if it was
-    unpublished in the meantime."""
+    """Lock an integration until the transaction ends, and return its current row. Raises NotFound if the
+    integration was unpublished in the meantime."""
     if not store.lock_integration(tx, integration_id):
         raise NotFound(f"There is no integration named {name!r}.")
     return store.get_integration_by_id(tx, integration_id)
@@ -127,7 +128,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Set the given configuration, selections, and external IDs. Raises BadRequest if a value is invalid."""
+    """Update the given configuration, selections, and external IDs. Raises BadRequest if a value is invalid."""
     integration, row = _lock(tx, access.row)
     changes: JsonObject = {}
     if "configuration" in given:
@@ -166,7 +167,7 @@ def update(
 
 
 def _state(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
-    """Return the state of an installation, for the event that reports a change to it."""
+    """Return the state of an installation, which is included in the event that reports a change to it."""
     return {"status": row.status, "configuration": open_configuration(context, row)}
 
 
@@ -196,8 +197,8 @@ def _audit(tx: Transaction, actor: Actor, action: str, row: InstallationRow, cha
 def install_at(
     tx: Transaction, context: Context, actor: Actor, row: InstallationRow, kind: Kind, place_id: str
 ) -> PlaceRow:
-    """Install an integration on a space or site of its organization, if the caller has permission. Raises BadRequest if
-    it can't be installed on this object."""
+    """Install an integration on a space or site of its organization, if the caller has permission. Raises
+    BadRequest if the integration can't be installed on this space or site."""
     integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
@@ -253,7 +254,7 @@ PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
 
 
 def require_place(access: PlaceAccess) -> PlaceRow:
-    """Return the installation on a space or site. Raises NotFound if the integration isn't installed on it."""
+    """Return the installation on a space or site. Raises NotFound if there is none."""
     if access.place is None:
         raise _not_there(access)
     return access.place
@@ -266,8 +267,8 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Set the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if the caller
-    doesn't have permission, and NotFound if the integration isn't installed on the space or site."""
+    """Update the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if the
+    caller doesn't have permission, and NotFound if the integration isn't installed on the space or site."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _lock(tx, access.installation)
@@ -297,8 +298,8 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
-    """Remove an installation from a space or site. Return False if it wasn't installed on it. Raises Forbidden if the
-    caller doesn't have permission."""
+    """Remove an installation from a space or site. Return False if there was none. Raises Forbidden if the caller
+    doesn't have permission."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.lock_integration(tx, access.installation.integration_id):

@@ -1,9 +1,8 @@
-"""Deliver an event to an integration: to its script in a process on this server, or to its developer's
-tunnel.
+"""Deliver an event to an integration: to its script in a process on this server, or to its developer's tunnel.
 
-The script gets all the data that it needs: the integration, the installation, its secrets, and tokens that
-are valid for an hour. This server sends the script's requests to other hosts, following the rules for all
-outgoing requests."""
+The script receives all the data that it needs: the integration, the installation, its secrets, and tokens that are
+valid for an hour. This server makes the script's requests to other hosts, according to the rules for all outgoing
+requests."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ from .store import SCRIPT, InstallationRow, IntegrationRow, Kind, PlaceRow
 
 _HIDDEN = "[secret]"
 _SHORTEST = 6
-"""Minimum length of secrets that are removed from logs. Shorter secrets would match parts of ordinary words."""
+"""Minimum length of secrets to remove from logs. Shorter secrets would match parts of ordinary words."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ANSWER = 10 * 1024 * 1024
@@ -57,8 +56,7 @@ _ANSWER = 10 * 1024 * 1024
 
 
 class Subject(NamedTuple):
-    """Recipient of an event: an integration with its installation in an organization, in a space, or on a
-    site."""
+    """Recipient of an event: an integration with its installation in an organization, on a space, or on a site."""
 
     integration: IntegrationRow
     installation: InstallationRow | None = None
@@ -66,7 +64,7 @@ class Subject(NamedTuple):
 
 
 class ScriptOutcome(NamedTuple):
-    """Log and error of a finished script."""
+    """Log of a finished script, and its error, if any."""
 
     logs: list[LogLine]
     problem: str | None
@@ -90,14 +88,14 @@ def find_subject(
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
-    """Return the signing secret of an integration or an installation. ``of``: the ID of the installation,
-    and the kind and ID of its space or site."""
+    """Return the signing secret of an integration or an installation. ``of``: for an installation, its ID; for an
+    installation on a space or site, also the kind and ID of that space or site."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 
 
 def environment(context: Context, tx: Transaction, subject: Subject) -> JsonObject:
-    """Return the environment of a script. It contains secrets."""
+    """Return the environment for a script. It contains secrets."""
     integration, installation, place = subject
     to, signer = Recipient(context=context), context.signer
     tokens = {"integration": create_integration_token(signer, integration.id)}
@@ -159,10 +157,10 @@ def invoke(
     seconds: float = SECONDS,
     wait: bool = False,
 ) -> ScriptAnswer:
-    """Return an integration's answer to an event.
+    """Return an integration's response to an event.
 
-    ``finished``: a function that is called after the script and its background work have ended. ``wait``: whether to
-    wait for their end before returning. Raises ScriptFailed if the script fails, FetchError if a tunnel can't be
+    ``finished``: a function that is called after the script and its background work have ended. ``wait``: whether
+    to wait for that before returning. Raises ScriptFailed if the script fails, FetchError if a tunnel can't be
     reached, and Unavailable if no process is available."""
     integration, installation, _ = subject
     with context.db.read() as tx:
@@ -207,10 +205,10 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
 
 
 def fetch_for(api_url: str, allowed: str) -> Fetch:
-    """Return a function that sends the requests of scripts.
+    """Return a function that makes requests on behalf of scripts.
 
-    Requests to the API are sent to it directly. All other requests follow the rules for outgoing requests. ``allowed``:
-    the setting ``allow_private_fetch``."""
+    Requests to the API are sent to it directly. All other requests follow the rules for outgoing requests.
+    ``allowed``: the value of the setting ``allow_private_fetch``."""
     api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
     inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)

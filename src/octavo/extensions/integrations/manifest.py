@@ -1,4 +1,4 @@
-"""Stored description of an integration, declared by its script."""
+"""Stored description of an integration, which its publisher declares."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ Text = Annotated[str, Meta(max_length=2048)]
 
 
 class BlockMarkdown(Struct):
-    """Markdown of a block. ``codeblock``: the language of the code blocks that represent the block. ``body``: the prop
-    with the text of the code block."""
+    """Markdown representation of a block. ``codeblock``: the language of the code blocks that represent the block.
+    ``body``: the prop that contains the text of the code block."""
 
     codeblock: Text
     body: Text
@@ -77,7 +77,7 @@ class ContentSource(Struct, omit_defaults=True):
 
 
 class ExternalLink(Struct):
-    """Stored link. Earlier versions allowed control characters in URLs."""
+    """Stored link. It can contain control characters, because earlier versions allowed them in URLs."""
 
     url: str
     label: str
@@ -116,8 +116,8 @@ Property = StringProperty | NumberProperty | BooleanProperty | ButtonProperty
 
 
 class Configuration(Struct, rename={"component_id": "componentId"}, omit_defaults=True):
-    """Configuration: either ``properties``, with the names of the ``required`` properties, or a component that renders
-    the form."""
+    """Configuration of an installation: either ``properties``, with the names of the ``required`` ones, or a
+    component that renders the form."""
 
     properties: Annotated[dict[str, Property], Meta(max_length=100)] | UnsetType = UNSET
     required: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -197,7 +197,7 @@ _Secret = Annotated[str, Meta(max_length=16_384)]
 
 
 class PublishIntegration(Struct, rename="camel", kw_only=True):
-    """Request body that publishes an integration. Images are in base64. Missing fields are cleared."""
+    """Request body for publishing an integration. Images are in Base64. Fields that are missing are cleared."""
 
     title: Title
     description: Description

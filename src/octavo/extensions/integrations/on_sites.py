@@ -1,4 +1,4 @@
-"""Sign visitors in to sites through integrations, and provide the scripts that integrations add to pages."""
+"""Sign visitors in to sites through integrations, and serve the scripts that integrations add to pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _scripts: OwnCache[bytes] = OwnCache("site scripts", 4)
 
 
 class _SignIn(NamedTuple):
-    """Visitor sign-in through an integration. ``url``: the public endpoint. ``key``: the key that signs
+    """Integration through which visitors sign in. ``url``: its public endpoint. ``key``: the key that signs
     visitors' tokens."""
 
     name: str
@@ -40,8 +40,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """Return the visitor sign-in that an integration provides for a site. If there are several such integrations, the
-    integration that was first installed on the site is used."""
+    """Return the integration through which a site's visitors sign in. If there are several, the first one that was
+    installed on the site is used."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -50,15 +50,15 @@ def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | 
 
 
 def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
-    """Return the URL where a visitor starts signing in through an integration. ``path``: the visited path,
-    relative to the site's base URL, with a leading slash."""
+    """Return the URL at which a visitor starts signing in through an integration; None if there is no such
+    integration. ``path``: the visited path, relative to the site's base URL, with a leading slash."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_IN}?{urlencode({'location': path})}" if found is not None else None
 
 
 def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | None:
-    """Return the URL that visitors are redirected to after signing out of a site that they signed in to
-    through an integration."""
+    """Return the URL to which visitors are redirected after signing out, if they signed in to the site through an
+    integration."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
@@ -74,19 +74,19 @@ register_authenticator(_find_other)
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> ScriptAnswer:
     """Return the integration's response to a visitor who has to sign in.
 
-    ``location``: the path after the site's URL, which ends with a slash. Raises NotFound if the integration
-    doesn't sign visitors in, Failed if the script fails, and Unavailable if it can't run now."""
+    ``location``: the visited path, relative to the site's URL, which ends with a slash. Raises NotFound if the
+    integration doesn't sign visitors in, Failed if the script fails, and Unavailable if it can't run right now."""
     _require_scope(subject, "site:visitor:auth")
     fields = {"location": location.lstrip("/\\")}
     return ask(context, subject, "fetch_visitor_authentication", fields)
 
 
 def ask_for_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
-    """Return the integration's response to a visitor who signed out. Most integrations redirect to the provider, which
-    also signs the visitor out.
+    """Return the integration's response to a visitor who signed out. Most integrations redirect to the provider,
+    which also signs the visitor out.
 
-    Raises NotFound if the integration doesn't sign visitors in, Failed if the script fails, and Unavailable
-    if it can't run now."""
+    Raises NotFound if the integration doesn't sign visitors in, Failed if the script fails, and Unavailable if it
+    can't run right now."""
     _require_scope(subject, "site:visitor:auth")
     return ask(context, subject, "fetch_visitor_authentication", {"action": "logout"})
 
@@ -106,10 +106,11 @@ def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[Integr
 
 
 def read_script(context: Context, subject: Subject) -> bytes:
-    """Return an integration's script for a site's pages. The script is requested periodically and after every change.
+    """Return an integration's script for a site's pages. The script is requested periodically and after every
+    change.
 
-    Raises NotFound if the integration doesn't have this script, Failed if the integration fails, and Unavailable if it
-    can't run now."""
+    Raises NotFound if the integration doesn't provide a script for pages, Failed if the integration fails, and
+    Unavailable if it can't run right now."""
     _require_scope(subject, "site:script:inject")
     integration, installation, place = subject
     assert installation is not None and place is not None, "it has the scope there"

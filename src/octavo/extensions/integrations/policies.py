@@ -9,12 +9,12 @@ from octavo.core.url_patterns import origin_of
 from .manifest import Manifest
 
 MOST = 50
-"""Maximum number of hosts that an integration can show in frames, because proxies limit the size of the
-header."""
+"""Maximum number of hosts that an integration can show in frames. It is limited because proxies limit the size of
+headers."""
 
 
 def policy_text(manifest: Manifest) -> str | None:
-    """Return an integration's Content-Security-Policy, on one line."""
+    """Return an integration's Content-Security-Policy on one line; None if it doesn't have one."""
     given = manifest.content_security_policy
     if given is UNSET:
         return None

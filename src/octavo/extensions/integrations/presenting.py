@@ -1,4 +1,4 @@
-"""Representation of integrations and installations in the API and in the data for scripts."""
+"""Representation of integrations and installations in the API, and in the data that scripts receive."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from .wire import (
 )
 
 PUBLIC = "/~integrations"
-"""Path of public endpoints on the origin of sites."""
+"""Path under which public endpoints are available, on the origin of sites."""
 
 
 def public_endpoint(context: Context, name: str, installation_id: str = "", *place: str) -> str:
-    """Return the public endpoint of an integration, an installation, or an installation on a space or site
-    (kind, ID)."""
+    """Return the public endpoint of an integration or of an installation. ``place``: the kind and ID of a space or
+    site, for an installation on it."""
     url = f"{context.settings.sites_url.rstrip('/')}{PUBLIC}/{name}"
     if installation_id:
         url += f"/installations/{installation_id}"
@@ -59,7 +59,7 @@ def public_endpoint(context: Context, name: str, installation_id: str = "", *pla
 def present_integrations(
     to: Recipient, tx: Transaction, rows: Sequence[IntegrationRow], actor: Actor | None
 ) -> list[Integration]:
-    """Present integrations to ``actor``, or to their own scripts if ``actor`` is None."""
+    """Return integrations in the API format, for ``actor`` or, if it is None, for their own scripts."""
     files = store.list_files(tx, [row.id for row in rows])
     owners: dict[str, tuple[Organization, bool]] = {}
     for organization_id in {row.organization_id for row in rows}:
@@ -130,7 +130,7 @@ def _present(
 
 
 def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
-    """Decrypt a configuration. Raises Unavailable if the key that encrypted it is missing."""
+    """Decrypt a configuration. Raises Unavailable if the key with which it was encrypted is missing."""
     if isinstance(row, InstallationRow):
         text = CONFIGURATION.open(context.sealer, row.configuration, row.id)
     else:
@@ -153,7 +153,7 @@ def _configuration(
 def present_installation(
     to: Recipient, tx: Transaction, row: InstallationRow, *, whole: bool
 ) -> Installation:
-    """Present an installation. ``whole``: whether the caller can change its configuration."""
+    """Return an installation in the API format. ``whole``: whether the caller can change its configuration."""
     endpoint = public_endpoint(to.context, row.integration, row.id)
     return Installation(
         id=row.id,
@@ -191,8 +191,8 @@ def present_space_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SpaceInstallation:
-    """Present an installation on a space. ``extended``: whether to include the complete space, with the
-    access of ``actor``."""
+    """Return an installation on a space in the API format. ``extended``: whether to include the complete space,
+    with the access of ``actor``."""
     space = None
     if extended and actor is not None:
         seen = find_space_access(tx, actor, Can.VIEW, row.place_id)
@@ -218,8 +218,8 @@ def present_site_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SiteInstallation:
-    """Present an installation on a site. ``extended``: whether to include the complete site, with the access
-    of ``actor``."""
+    """Return an installation on a site in the API format. ``extended``: whether to include the complete site, with
+    the access of ``actor``."""
     site = None
     if extended and actor is not None:
         found = get_site(tx, row.place_id)

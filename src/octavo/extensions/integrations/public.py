@@ -1,8 +1,7 @@
-"""Public endpoints, where an integration's script answers requests from anywhere, on the origin of sites.
+"""Public endpoints, where an integration's script responds to requests from anyone, on the origin of sites.
 
-Scripts share that origin with everyone's sites. Therefore, their responses are shown in a sandbox without
-an origin, scripts can't read or set cookies, and response headers that affect more than the response are
-removed."""
+All sites share this origin. Therefore, responses of scripts are shown in a sandbox without an origin, scripts can't
+read or set cookies, and response headers that affect more than the response itself are removed."""
 
 from __future__ import annotations
 
@@ -44,9 +43,9 @@ _FORWARDED = re.compile(
     r"|svix)-[a-z0-9-]+"
     r"|x-goog-(?:channel|message|resource)-[a-z-]+"
 )
-"""Request headers that scripts receive. All other headers, such as ``Authorization``, ``Cookie``, ``X-Forwarded-User``,
-and unknown headers, are omitted, because browsers and proxies in front of this server can use them for the visitor's
-identity or credentials."""
+"""Request headers that scripts receive. All other headers, such as ``Authorization``, ``Cookie``,
+``X-Forwarded-User``, and unknown headers, are omitted, because browsers and proxies in front of this server may use
+them to send the visitor's identity or credentials."""
 _RESERVED = frozenset(
     {
         # Connection and transfer of the body.
@@ -96,8 +95,8 @@ _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
 )
-"""Values of ``Sec-Fetch-Dest`` for responses that would run as code, because site pages trust code from their
-own origin."""
+"""Values of ``Sec-Fetch-Dest`` for requests whose responses would run as code. They are rejected, because pages of
+sites trust code from their own origin."""
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
 _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
@@ -134,7 +133,7 @@ class _Endpoint:
         )
 
     def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
-        """Return the recipient and the rest of the path, or a response that doesn't need a script."""
+        """Return the recipient of a request and the rest of the path, or a response if no script is required."""
         path = request.segments[1:]
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
@@ -192,8 +191,8 @@ def _missing() -> NotFound:
 
 
 def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str]]:
-    """Return the most specific installation that a path points to, and the rest of the path, which starts
-    with the integration's name.
+    """Return the most specific installation for a path that starts with an integration's name, and the rest of the
+    path.
 
     Raises NotFound if there is none."""
     name, *path = path
@@ -215,9 +214,9 @@ def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str
 
 
 def _find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
-    """Return an installation of an integration. Installations of a copy of a built-in integration are also found by the
-    name of the built-in integration, because providers still use endpoints that were created before organizations had
-    copies."""
+    """Return an installation of the integration ``name``. If the installed integration is a copy of a built-in
+    integration, ``name`` can also be the name of the built-in integration, because providers still use endpoints
+    from before organizations had copies."""
     found = store.find_installation_by_id(tx, installation_id)
     if found is None:
         return None

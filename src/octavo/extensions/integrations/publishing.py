@@ -1,4 +1,4 @@
-"""Publish and unpublish integrations: their listing, script, images, and secrets."""
+"""Publish and unpublish integrations, including their listing, script, images, and secrets."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
 BUILTIN_NAMES = frozenset({"oidc-sign-in", "plausible", "slack"})
-"""Reserved names. These names, and all names that consist of one of them, a dot, and other characters, belong to copies
-of built-in integrations."""
+"""Reserved names. These names, and all names that start with one of them followed by a dot, can be used only for
+copies of built-in integrations."""
 
 
 def copy_name(builtin: str, organization_id: str) -> str:
@@ -65,14 +65,14 @@ def require_name(name: str) -> None:
 
 
 def read_publication(data: bytes, organization: str, script: str) -> PublishIntegration:
-    """Parse the JSON body, written during setup, that publishes an organization's copy of a built-in integration."""
+    """Parse the JSON body for publishing an organization's copy of a built-in integration. Setup created this body."""
     given = msgspec.json.decode(data, type=PublishIntegration)
     return msgspec.structs.replace(given, organization=organization, script=script, visibility="private")
 
 
 def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
-    """Publish an integration, or a new version of it. Raises BadRequest if the name or the body is invalid,
-    Forbidden if the caller doesn't have permission, and NotFound if the organization doesn't exist."""
+    """Publish an integration, or a new version of an existing one. Raises BadRequest if the name or the body is
+    invalid, Forbidden if the caller doesn't have permission, and NotFound if the organization doesn't exist."""
     _check_defaults(given.configurations)
     images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
     images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
@@ -93,10 +93,10 @@ def publish(context: Context, actor: Actor, name: str, given: PublishIntegration
 def move_to_copy(
     context: Context, name: str, given: PublishIntegration, installation: InstallationRow
 ) -> None:
-    """Move an installation to the integration ``name`` of its organization. The integration is published
-    first if it is new.
+    """Move an installation to the integration ``name`` of its own organization. If that integration is new, it is
+    published first.
 
-    Events queued for the previous script are dropped; from then on, only the copy receives events."""
+    Events queued for the previous script are dropped. From then on, only the integration ``name`` receives events."""
     script = _store_script(context, given.script)
     with context.db.write() as tx:
         row = store.find_integration(tx, name)
@@ -125,8 +125,8 @@ def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Seque
 
 
 def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
-    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden if the caller
-    doesn't have permission, and NotFound if the caller can't see it."""
+    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden if the caller doesn't
+    have permission, and NotFound if the caller can't see the integration."""
     if store.find_integration(tx, name) is None:
         return False
     row = integration_access(tx, actor, Can.ADMIN, name).row
@@ -156,8 +156,8 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
 def _require_publisher(
     tx: Transaction, actor: Actor, name: str, organization: str
 ) -> tuple[str, IntegrationRow | None]:
-    """Return the publishing organization, found by its ID or subdomain, and its current integration with this name, if
-    any."""
+    """Return the organization that publishes an integration, and its current integration with this name, if any.
+    ``organization``: the ID or subdomain of the organization."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
@@ -233,7 +233,7 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
 
 
 def _check_defaults(configurations: Configurations | object) -> None:
-    """Check that all required properties are declared. Raises BadRequest if one isn't declared."""
+    """Check that all required properties are declared. Raises BadRequest if a required property isn't declared."""
     if not isinstance(configurations, Configurations):
         return
     for place in ("account", "space", "site"):

@@ -1,4 +1,4 @@
-"""Remove installations from transferred spaces, and register the scripts that integrations provide for
+"""Register the removal of installations from transferred spaces, and the scripts that integrations provide for
 sites."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Render a component of an integration for someone who can see the place where it is shown."""
+"""Render a component of an integration for anyone who can see the place where it is shown."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from .store import IntegrationRow, Kind
 _LONGEST = 1024 * 1024
 """Maximum number of characters in a decompressed request."""
 _SHORTEST, _USUAL, _MOST = 60, 300, 86_400
-"""Seconds for which an output is cached for readers: minimum, default, and maximum."""
+"""Numbers of seconds for which an output is cached for readers: minimum, default, and maximum."""
 _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
 
 
 class Rendered(NamedTuple):
-    """Validated output. ``seconds``: the number of seconds that the script allows for caching; None if it
-    doesn't specify one."""
+    """Validated output. ``seconds``: the number of seconds for which the script allows caching; None if the script
+    doesn't specify it."""
 
     output: dict[str, Any]
     seconds: int | None
@@ -79,10 +79,10 @@ def present_rendered(rendered: Rendered) -> Reply:
 
 
 def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, object]) -> Rendered:
-    """Return the output of a component from the integration's script.
+    """Return a component's output from the integration's script.
 
     ``fields``: the fields of the event. Raises BadRequest if the request is invalid, NotFound if the component
-    doesn't exist, Failed if the script fails, and Unavailable if it can't run now."""
+    doesn't exist, Failed if the script fails, and Unavailable if it can't run right now."""
     answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
         raise NotFound(
@@ -110,8 +110,8 @@ def _message(body: bytes) -> str:
 
 
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
-    """Return the recipient in a space or site that the caller can see or, if the component is part of a
-    configuration, can configure."""
+    """Return the recipient of the event in a space or site. The caller must be able to see the space or site or, if
+    the component is part of a configuration, to configure the integration there."""
     row, actor = integration.row, integration.actor
     if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
         raise Forbidden(
@@ -162,8 +162,8 @@ def _subject(
 
 
 def decode_request(text: str) -> RenderRequest:
-    """Decode the query of a GET request: JSON, optionally compressed with LZ-string. Raises BadRequest if it
-    is invalid."""
+    """Decode the request in the query of a GET request: JSON, optionally compressed with LZ-string. Raises
+    BadRequest if it is invalid."""
     try:
         if not text.lstrip().startswith("{"):
             text = decompress(text, _LONGEST)

@@ -1,5 +1,5 @@
-"""Integrations: publishing, listing, and unpublishing integrations, and the integrations of an organization, a space,
-and a site."""
+"""Operations on integrations: publishing, listing, and unpublishing them, and listing those of an organization, a
+space, or a site."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def _listing(found: Slice[IntegrationRow], shown: list[Integration]) -> Listing[
 
 @operation("listIntegrations", "GET", "/integrations", needs=Can.SIGN_IN)
 def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) -> Listing[Integration]:
-    """List public integrations by name: the integrations that the server administrator offers to every organization,
-    and the integrations of your organizations."""
+    """List public integrations by name. These are the integrations that the server administrator offers to every
+    organization, and the integrations of your organizations."""
     with call.db.read() as tx:
         reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_integrations(tx, filter_of(query), query.limit, query.page, reached=reached)
@@ -79,7 +79,7 @@ def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) ->
 
 @operation("getIntegrationByName", "GET", _INTEGRATION, needs=Can.VIEW, errors=(404,))
 def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
-    """Get an integration. A private integration is visible to its own organization and to organizations that
+    """Get an integration. A private integration is visible to its own organization and to organizations that have
     installed it."""
     with call.db.read() as tx:
         return present_integration(call, tx, integration.row, integration.actor)
@@ -89,12 +89,12 @@ def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
 def publish_integration(
     call: Call, caller: SignedIn, integration_name: str, body: PublishIntegration
 ) -> Integration:
-    """Publish an integration, or a new version of it. Requires an administrator of the publishing
-    organization.
+    """Publish an integration, or a new version of an existing one. Requires the administrator role in the
+    publishing organization.
 
-    Fields missing from the body are cleared. Names are unique on the server and belong to the organization that used
-    them first; names of built-in integrations are reserved. A public integration is listed for other organizations
-    after the server administrator offers it."""
+    Fields that are missing from the body are cleared. Names are unique on the server and belong to the organization
+    that used them first. The names of built-in integrations are reserved. A public integration is listed for other
+    organizations only after the server administrator has offered it."""
     publishing.require_name(integration_name)
     row = publishing.publish(call.context, caller.actor, integration_name, body)
     with call.db.read() as tx:
@@ -115,7 +115,7 @@ def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -
 def list_installations(
     call: Call, integration: IntegrationAccess, query: InstallationsQuery
 ) -> Listing[Installation]:
-    """List the installations of an integration. The integration itself gets all of them; administrators of its
+    """List the installations of an integration. The integration itself gets all of them. Administrators of its
     organization get only the installations in that organization."""
     row = integration.row
     with call.db.read() as tx:
@@ -142,8 +142,8 @@ def list_installations(
     yields=SCRIPTS_REACH,
 )
 def install_integration(call: Call, integration: IntegrationAccess, body: OrganizationTarget) -> Installation:
-    """Install an integration in an organization, and agree to its scopes. If it is already installed, agree
-    to the scopes of its current version."""
+    """Install an integration in an organization, and grant the scopes that it requests. If it is already installed,
+    the scopes of its current version are granted."""
     require_person(integration.actor)
     with call.db.write() as tx:
         org = organization_access(tx, integration.actor, Can.INSTALL_INTEGRATION, body.organization)
@@ -166,7 +166,7 @@ def get_installation(call: Call, installation: InstallationAccess) -> Installati
 def update_installation(
     call: Call, installation: InstallationAccess, body: UpdateInstallation
 ) -> Installation:
-    """Update an installation: its configuration, and the spaces and sites that it is on. The entire
+    """Update an installation: its configuration, and the spaces and sites on which it is installed. The entire
     configuration is replaced."""
     with call.db.write() as tx:
         row = installing.update(tx, call.context, installation, given(body))
@@ -196,9 +196,9 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
     """Create a token for the installation that is valid for an hour.
 
-    The integration itself can create tokens. Administrators can also create them for testing. A token created by an
-    administrator stops working when the administrator loses that role, or when the administrator's own token or session
-    ends. The token grants access to the installation's spaces and sites, limited by its scopes."""
+    The integration itself can create tokens. Administrators can also create tokens for testing. A token that an
+    administrator created stops working when the administrator loses that role, or when the administrator's own
+    token or session ends. The token grants access to the installation's spaces and sites, limited by its scopes."""
     row = installation.row
     by = None if installation.by_script else installation.actor
     return TemporaryToken(create_integration_token(call.context.signer, row.integration_id, row.id, by))
@@ -222,7 +222,7 @@ def list_organization_integrations(
 
 @operation("listBuiltinIntegrations", "GET", f"{_ORG}/builtin-integrations", needs=Can.LIST_INTEGRATIONS)
 def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
-    """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if any."""
+    """List the built-in integrations by name. ``integration``: the name of the organization's own copy, if any."""
     with call.db.read() as tx:
         found = [_present_builtin(one) for one in builtin.list_builtin(tx, org)]
     return Listing(found, len(found))
@@ -254,8 +254,8 @@ def _present_builtin(one: builtin.BuiltinStatus) -> BuiltinIntegration:
     yields=SCRIPTS_REACH,
 )
 def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
-    """Publish the organization's own copy of a built-in integration and install it. Call it again to agree to
-    new scopes, or to publish the next version after an Octavo update."""
+    """Publish the organization's own copy of a built-in integration and install it. Repeat the request to grant new
+    scopes, or to publish the next version after an Octavo update."""
     require_person(org.actor)
     made = builtin.install_builtin(call.context, org, body.name)
     with call.db.read() as tx:

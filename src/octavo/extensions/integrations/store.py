@@ -1,4 +1,4 @@
-"""Read and write integrations and installations in the database."""
+"""Database access for integrations and installations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class IntegrationRow(Struct, frozen=True):
 
 class InstallationRow(Struct, frozen=True):
     """Installation of an integration in an organization. ``configuration``: the encrypted configuration.
-    ``scopes``: the scopes that the organization agreed to."""
+    ``scopes``: the scopes that the organization granted."""
 
     id: str
     integration_id: str
@@ -150,8 +150,8 @@ def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRo
 
 
 class IntegrationFilter(Struct, frozen=True, kw_only=True):
-    """Conditions for listing integrations. ``blocks``, ``content_sources``: whether an integration must have blocks or
-    content sources. ``target``: the kind of object that it can be installed on."""
+    """Conditions for listing integrations. ``blocks``, ``content_sources``: whether an integration must have blocks
+    or content sources. ``target``: the kind of object on which it can be installed."""
 
     search: str | None = None
     category: str | None = None
@@ -172,9 +172,9 @@ def list_integrations(
     reached: Sequence[str] = (),
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
-    """Return integrations by name: public integrations that are offered by the server administrator or published by the
-    caller's organizations. ``organization_id``: if set, return the own and the installed integrations of this
-    organization instead of those published by the caller's organizations."""
+    """Return integrations by name. By default, these are the public integrations that the server administrator
+    offers or that the organizations in ``reached`` publish. ``organization_id``: an organization whose own and
+    installed integrations are returned in place of the ones that ``reached`` publishes."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -218,8 +218,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations in a space or on a site, by name, including integrations that are installed in the
-    entire organization. The latter are returned with their account."""
+    """Return the active integrations in a space or on a site, by name, including integrations that are installed in
+    the entire organization. Those are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
@@ -265,7 +265,7 @@ def find_owner_of_name(tx: Transaction, name: str) -> str | None:
 
 
 def put_integration(tx: Transaction, row: IntegrationRow) -> None:
-    """Insert or replace an integration, along with the tags used to filter lists."""
+    """Insert or replace an integration, along with the tags for filtering lists."""
     values = {**msgspec.structs.asdict(row), "manifest": _json(row.manifest)}
     values["has_blocks"] = int(bool(row.manifest.blocks))
     values["has_content_sources"] = int(bool(row.manifest.content_sources))
@@ -307,7 +307,7 @@ def set_files(tx: Transaction, integration_id: str, files: Sequence[FileRow]) ->
 
 
 def list_files(tx: Transaction, integration_ids: Sequence[str]) -> dict[tuple[str, str], FileRow]:
-    """Return the files, except scripts, by integration and name."""
+    """Return the files of integrations, except scripts, by integration and name."""
     rows = tx.all(
         "SELECT integration_id, name, hash, content_type FROM integration_files"
         f" WHERE integration_id IN :ids AND name <> '{SCRIPT}'",
@@ -363,8 +363,8 @@ def list_all_installations(tx: Transaction, integration_id: str) -> list[Install
 
 
 def list_installed_elsewhere(tx: Transaction, names: Sequence[str]) -> list[InstallationRow]:
-    """Return the installations of integrations with one of these names in organizations that didn't publish
-    them."""
+    """Return the installations of integrations with one of these names, in organizations other than the one that
+    published them."""
     rows = tx.all(
         f"""SELECT {_INSTALLATION} FROM {_INSTALLED}
             WHERE i.name IN :names AND n.organization_id <> i.organization_id ORDER BY n.id""",
@@ -471,8 +471,8 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """Set the external IDs of an installation, or of its installation on a space or site. ``place_id``: the
-    space or site; empty for the installation itself."""
+    """Set the external IDs of an installation in an organization, or on one of its spaces or sites. ``place_id``:
+    the space or site; empty for the installation in the organization."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}
     tx.run(f"DELETE FROM integration_external_ids WHERE {where}", **key)
@@ -504,8 +504,8 @@ def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str)
 def list_places_with_scope(
     tx: Transaction, site_id: str, scope: str
 ) -> list[tuple[IntegrationRow, InstallationRow, PlaceRow]]:
-    """Return the installations on a site whose active integrations requested a scope and were granted it,
-    oldest first."""
+    """Return the installations on a site whose active integrations requested and were granted a scope, oldest
+    first."""
     rows = tx.all(
         f"""SELECT n.integration_id, n.id, n.scopes FROM {_PLACED}
               JOIN integration_tags t ON t.integration_id = i.id AND t.kind = 'scope' AND t.value = :scope
@@ -628,8 +628,8 @@ def forget_space(tx: Transaction, space_id: str) -> None:
 
 
 class AnswerRow(Struct, frozen=True):
-    """A script's answer for a source. ``made_of``: a hash of the script's input. ``state``: a hash that identifies the
-    answer."""
+    """Response of a script for a source. ``made_of``: a hash of the script's input. ``state``: a hash that
+    identifies the response."""
 
     made_of: str
     state: str
@@ -642,13 +642,13 @@ def find_answer(tx: Transaction, key: str) -> AnswerRow | None:
 
 
 def find_answer_state(tx: Transaction, key: str) -> tuple[str, str] | None:
-    """Return ``made_of`` and ``state`` of an answer."""
+    """Return the fields ``made_of`` and ``state`` of a response."""
     row = tx.one("SELECT made_of, state FROM integration_answers WHERE question = :key", key=key)
     return (row[0], row[1]) if row else None
 
 
 def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, answer: AnswerRow) -> None:
-    """Store an answer, replacing any earlier one, if the installation and the space still exist."""
+    """Store a response, replacing any earlier one, if the installation and the space still exist."""
     tx.run(
         """INSERT INTO integration_answers (question, installation_id, space_id, made_of, state, answer, used_at)
            SELECT :key, n.id, s.id, :made_of, :state, :answer, :at FROM integration_installations n, spaces s
@@ -664,8 +664,8 @@ def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, a
 
 
 def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int) -> None:
-    """Mark answers as used, and delete the space's answers that were last used before a time
-    (milliseconds)."""
+    """Mark responses as used, and delete the space's responses that were last used before the given time (in
+    milliseconds)."""
     tx.run("UPDATE integration_answers SET used_at = :at WHERE question IN :keys", at=now(), keys=list(keys))
     tx.run(
         "DELETE FROM integration_answers WHERE space_id = :space AND used_at < :since",
@@ -678,7 +678,7 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
 
 
 class InstalledRow(NamedTuple):
-    """Status of an integration on the object where it is installed."""
+    """Status of an integration on the object on which it is installed."""
 
     integration_id: str
     status: str
@@ -721,8 +721,8 @@ def list_statuses(
 
 
 class Tunnel(Struct, frozen=True):
-    """Tunnel that receives events while someone develops an integration. ``all``: whether the tunnel also receives
-    events from other organizations."""
+    """Tunnel that receives events during the development of an integration. ``all``: whether the tunnel also
+    receives events from other organizations."""
 
     url: str
     all: int
@@ -752,9 +752,9 @@ def lock_integration(tx: Transaction, integration_id: str) -> bool:
 def list_recipients(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
 ) -> list[tuple[str, str, str]]:
-    """Return the active installations that existed at a time (milliseconds), are active in a space or on a
-    site, and have been granted a scope that the integration requests. Each is returned as (installation,
-    integration, the installation's account)."""
+    """Return the installations that are active in a space or on a site, that already existed at the given time (in
+    milliseconds), and that were granted a scope that their integration requests. Each of them is returned as the ID
+    of the installation, the ID of the integration, and the ID of the installation's account."""
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope

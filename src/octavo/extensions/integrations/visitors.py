@@ -1,8 +1,8 @@
 """Events about site visits that integrations receive: which pages visitors read, and how they rated these pages.
 
-Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no browser, a
-different ID on every site, and no cookie except the cookie that stores the visitor's consent, which scripts must
-respect."""
+Integrations receive the data that insights store, which doesn't identify visitors: it contains no IP address and no
+browser, and a visitor's ID is different on every site. The only cookie that it contains is the one with the
+visitor's consent, which scripts must respect."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _TYPES = {
     "page_post_feedback": "page_feedback",
     "page_post_feedback_comment": "page_feedback",
 }
-"""Insights events that integrations receive, by name."""
+"""Names of insights events that integrations receive, with the corresponding types of integration events."""
 
 
 def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration subscribes to
-    visits.
+    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration subscribes
+    to visits.
 
-    In an organization with restricted pages, visits without a page are omitted, because their URL could be the URL of a
-    restricted page. For the same reason, referrers don't have a path."""
+    In an organization with restricted pages, visits without a page are omitted, because their URL could belong to a
+    restricted page. For the same reason, paths are removed from referrers."""
     listening: dict[tuple[str, str], str | None] = {}
     restricted: dict[str, HiddenPages] = {}
     for row in rows:

@@ -41,7 +41,7 @@ Name = Annotated[
 
 class IntegrationsQuery(PageQuery, kw_only=True):
     """Query parameters for listing integrations. ``blocks``, ``content_sources``: whether an integration must have
-    blocks or content sources. ``target``: the kind of object that it can be installed on."""
+    blocks or content sources. ``target``: the kind of object on which it can be installed."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
@@ -95,8 +95,8 @@ class IntegrationPlacesQuery(PlacesQuery):
 
 
 class StatusQuery(PageQuery):
-    """Query parameters for listing statuses. ``site``, ``space``: the site or space whose integrations to list. Each
-    requires the matching ``target``."""
+    """Query parameters for listing statuses. ``site``, ``space``: the site or space whose integrations are listed.
+    Each of these parameters requires the corresponding ``target``."""
 
     target: Literal["organization", "space", "site"] = "organization"
     site: str | None = None
@@ -199,7 +199,7 @@ class Installation(
 
 
 class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
-    """Update of an installation. Missing fields stay unchanged; the entire ``configuration`` is replaced."""
+    """Update of an installation. Missing fields stay unchanged. The ``configuration`` is replaced as a whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -208,8 +208,8 @@ class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
 
 
 class UpdatePlace(Struct, rename="camel"):
-    """Update of an integration's installation on a space or site. Missing fields stay unchanged; the entire
-    ``configuration`` is replaced."""
+    """Update of an integration's installation on a space or site. Missing fields stay unchanged. The
+    ``configuration`` is replaced as a whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -264,7 +264,7 @@ class InstalledOnSpace(Struct, rename="camel", tag_field="type", tag="space"):
 
 
 class StatusItem(Struct):
-    """Status of an integration on the object where it is installed."""
+    """Status of an integration on the object on which it is installed."""
 
     status: Status
     integration: Integration
@@ -275,7 +275,7 @@ _INSTALLED = {"organization": InstalledInOrganization, "site": InstalledOnSite, 
 
 
 def present_status(row: InstalledRow, kind: str, integration: Integration) -> StatusItem:
-    """Return a status. ``kind``: the kind of the listed objects."""
+    """Return a status in the API format. ``kind``: the kind of the listed objects."""
     return StatusItem(row.status, integration, _INSTALLED[kind](row.target_id))  # type: ignore[arg-type]
 
 
@@ -332,8 +332,8 @@ class FetchedEvent(Struct):
 
 
 class DevelopmentMode(Struct, rename="camel"):
-    """Development mode. ``all``: whether to also receive events from organizations other than the
-    integration's own."""
+    """Development mode. ``all``: whether to receive events from all organizations, instead of only from the
+    integration's own organization."""
 
     tunnel_url: Annotated[str, Meta(min_length=1, max_length=256)]
     all: bool = False
@@ -350,15 +350,15 @@ class QueueTask(Struct):
 
 
 class RenderQuery(Struct):
-    """Query parameters of a rendering. ``request``: the body of the POST request as JSON, optionally
+    """Query parameters for rendering. ``request``: the body of the corresponding POST request as JSON, optionally
     compressed with LZ-string."""
 
     request: Annotated[str, Meta(min_length=1, max_length=8000)]
 
 
 class RenderOutput(Struct, rename="camel"):
-    """Output of a rendering. ``type``: `element` for a tree of ContentKit elements with its state, or
-    `complete` for a closed modal with its return value."""
+    """Rendered output. ``type``: `element` for a tree of ContentKit elements with its state, or `complete` for a
+    closed modal with its return value."""
 
     type: Literal["element", "complete"]
     element: dict[str, Any] | UnsetType = UNSET

@@ -74,8 +74,8 @@ def create(
 
 
 def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str, Any]) -> WebhookRow:
-    """Update the given fields: url, description, events, or active. Raises NotFound if there is no such
-    webhook."""
+    """Update the given fields: ``url``, ``description``, ``events``, or ``active``. Raises NotFound if the webhook
+    doesn't exist."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     values = dict(given)
     if "events" in values:
@@ -99,7 +99,7 @@ def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str,
 
 
 def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
-    """Delete a webhook and its queued messages. Return False if it doesn't exist."""
+    """Delete a webhook and its queued messages. Return False if the webhook doesn't exist."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
     if found is None:
         return False
@@ -113,8 +113,8 @@ def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
 def rotate(
     tx: Transaction, context: Context, org: OrgAccess, webhook_id: str, overlap: int
 ) -> tuple[WebhookRow, str]:
-    """Set a new secret for a webhook. ``overlap``: the number of seconds for which the old secret also signs
-    messages."""
+    """Set a new secret for a webhook. ``overlap``: the number of seconds for which messages are still signed with
+    the old secret, too."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     sealer, secret = context.sealer, new_secret()
     old = SECRET.open(sealer, before.secret, webhook_id)

@@ -45,7 +45,7 @@ _NAMES = {
     "status": "status",
     "user": "userId",
 }
-"""Wire names of payload fields. Mentioned people are listed only in notifications."""
+"""Names of payload fields in messages. Mentioned people are listed only in notifications."""
 
 
 def describe_event(event: Event) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Webhooks of an organization and their deliveries."""
+"""Operations on an organization's webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.
 
 @operation("createWebhook", "POST", _WEBHOOKS, needs=Can.ADMIN, status=201, errors=(404, 409))
 def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire.WebhookWithSecret:
-    """Create a webhook that receives the organization's events from now on. The secret that signs the
-    messages is included only in this response. Returns 409 if the organization already has fifty webhooks."""
+    """Create a webhook that receives the organization's events from now on. The secret that signs the messages is
+    included only in this response. Returns 409 if the organization already has 50 webhooks."""
     changing.check_url(call.context, body.url)
     with call.db.write() as tx:
         row, secret = changing.create(
@@ -59,8 +59,8 @@ def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
 
 @operation("updateWebhook", "PATCH", _WEBHOOK, needs=Can.ADMIN, errors=(404,))
 def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.UpdateWebhook) -> wire.Webhook:
-    """Update the URL, events, description, or status of a webhook. Messages that are queued for an inactive
-    webhook fail when they are due, but can be replayed later."""
+    """Update the URL, events, description, or status of a webhook. If the webhook is inactive, queued messages fail
+    when they are due, but can be replayed later."""
     if body.url is not UNSET:
         changing.check_url(call.context, body.url)
     with call.db.write() as tx:
@@ -78,8 +78,8 @@ def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
 def rotate_secret(
     call: Call, org: OrgAccess, webhook_id: str, body: wire.RotateSecret
 ) -> wire.WebhookWithSecret:
-    """Rotate the secret of a webhook. The new secret is included only in this response. Messages are also
-    signed with the old secret for `overlap` seconds, one day by default; with 0, the old secret stops working
+    """Rotate the secret of a webhook. The new secret is included only in this response. For `overlap` seconds (by
+    default, one day), messages are also signed with the old secret. If `overlap` is 0, the old secret stops working
     immediately."""
     with call.db.write() as tx:
         return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
@@ -87,7 +87,7 @@ def rotate_secret(
 
 @operation("testWebhook", "POST", f"{_WEBHOOK}/test", needs=Can.ADMIN, status=202, errors=(404,))
 def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDelivery:
-    """Send a message of type `webhook_test` immediately, even if the webhook is inactive. To see the result, request
+    """Send a message of type `webhook_test` immediately, even if the webhook is inactive. To see the result, get
     the returned delivery again a moment later."""
     with call.db.write() as tx:
         row = changing.get_webhook(tx, org, webhook_id, lock=True)

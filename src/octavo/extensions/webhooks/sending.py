@@ -1,4 +1,4 @@
-"""Queue events for webhooks, and send them as requests."""
+"""Queue events for webhooks, and send them as HTTP requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .store import OLD_SECRET, SECRET, WebhookRow
 SECONDS = 10.0
 """Number of seconds within which a webhook must respond."""
 _ANSWER = 64 * 1024
-"""Number of bytes that are read from a response. The response is shown only if it is an error."""
+"""Maximum number of bytes to read from a response. The response is shown only if it is an error."""
 _SHOWN_LENGTH = 500
 _GONE = 410
 
@@ -66,7 +66,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
 
 
 def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
-    """Queue a message again. Raises Conflict if the message is pending."""
+    """Queue a message again. Raises Conflict if the message is still pending."""
     if not deliver_again(tx, row):
         raise Conflict("This message is still pending and will be sent again automatically.")
     target = ("webhook", row.recipient.id)
@@ -104,7 +104,7 @@ def _send(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:
-    """Yield the secrets that messages are currently signed with, newest first."""
+    """Yield the secrets with which messages are currently signed, newest first."""
     yield SECRET.open(context.sealer, webhook.secret, webhook.id)
     if webhook.old_secret is not None and (webhook.overlap_until or 0) > now():
         yield OLD_SECRET.open(context.sealer, webhook.old_secret, webhook.id)

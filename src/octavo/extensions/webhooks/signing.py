@@ -1,4 +1,4 @@
-"""Standard Webhooks signatures: HMAC-SHA256 of the message ID, the time sent, and the body."""
+"""Standard Webhooks signatures: HMAC-SHA256 of the message ID, the time of sending, and the body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def sign(given: Sequence[str], id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """Return the headers of a message, with one signature per secret. ``seconds``: the Unix time."""
+    """Return the signature headers of a message, with one signature for each secret. ``seconds``: the Unix time."""
     signed = f"{id}.{seconds}.".encode() + body
     signatures = [
         base64.b64encode(

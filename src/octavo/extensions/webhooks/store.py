@@ -1,4 +1,4 @@
-"""Read and write webhooks in the database."""
+"""Database access for webhooks."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def get_webhook_by_id(tx: Transaction, webhook_id: str) -> WebhookRow | None:
 
 
 def list_webhooks(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[WebhookRow]:
-    """List webhooks, oldest first."""
+    """Return the webhooks of an organization, oldest first."""
     return list_page(
         tx, limit, page, _COLUMNS, "FROM webhooks WHERE organization_id = :org", _webhook, org=organization_id
     )
@@ -98,7 +98,8 @@ def count_webhooks(tx: Transaction, organization_id: str) -> int:
 
 
 def list_subscribed(tx: Transaction, organization_id: str, event: str, at: int) -> list[str]:
-    """List the IDs of active webhooks that existed at a time (milliseconds) and subscribe to an event type."""
+    """Return the IDs of the active webhooks that already existed at the given time (in milliseconds) and that
+    subscribe to an event type."""
     rows = tx.all(
         "SELECT id, events FROM webhooks WHERE organization_id = :org AND active = 1 AND created_at <= :at ORDER BY id",
         org=organization_id,

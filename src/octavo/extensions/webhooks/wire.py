@@ -37,15 +37,15 @@ class UpdateWebhook(Struct):
 
 
 class RotateSecret(Struct):
-    """Rotation of a secret. ``overlap``: the number of seconds for which the old secret also signs messages,
-    up to a week."""
+    """Rotation of a secret. ``overlap``: the number of seconds, at most a week, for which messages are still signed
+    with the old secret, too."""
 
     overlap: Annotated[int, Meta(ge=0, le=7 * 86_400)] = 86_400
 
 
 class Webhook(Struct, rename="camel", kw_only=True):
-    """Webhook of an organization. ``overlapUntil``: the time until which messages are signed with two
-    secrets."""
+    """Webhook of an organization. ``overlapUntil``: the time until which messages are signed with both the old and
+    the new secret."""
 
     object: Literal["webhook"] = "webhook"
     id: str
@@ -69,9 +69,9 @@ class DeliveriesQuery(PageQuery):
 
 
 class WebhookDelivery(Struct, rename="camel", kw_only=True):
-    """Delivery of a webhook message. ``id``: the `webhook-id` of the message. ``answered``: the status code
-    of the response to the last attempt. ``nextAttemptAt``: the time of the next attempt, only while pending.
-    ``error``: the reason for the last attempt's failure."""
+    """Delivery of a webhook message. ``id``: the `webhook-id` of the message. ``answered``: the status code of the
+    response to the last attempt. ``nextAttemptAt``: the time of the next attempt; present only while the message is
+    pending. ``error``: the reason the last attempt failed."""
 
     object: Literal["webhook-delivery"] = "webhook-delivery"
     id: str

@@ -1,6 +1,7 @@
-"""Access to repositories through the GitHub or GitLab app: signing in, connecting a repository, and tokens for syncs.
+"""Access to repositories through the GitHub or GitLab app: signing in, connecting a repository, and tokens for
+syncs.
 
-A person's tokens are stored encrypted with the installation, and only that person can use them to choose
+A person's tokens are stored, encrypted, with the installation. Only that person can use them to choose
 repositories."""
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from .types import RepositoryFolder
 from .urls import Remote, read_remote
 
 APP = Credential("app", "")
-"""Credential of a person who signed in with the provider, not resolved yet."""
+"""Credential of a person who signed in with the provider. It hasn't been resolved to a token yet."""
 DRAFT_SECRET = sealed_column("git_installations", "secret", "id")
 _PURPOSE = "git authorization"
 _LIFETIME = 30 * 60_000
 """Milliseconds within which a person must return from the provider. People may have to create an account with the
 provider first."""
 _RENEWING = 40_000
-"""Milliseconds after which another process can renew tokens."""
+"""Milliseconds after which another process can take over the renewal of tokens."""
 _PAUSE = 0.25
 
 
@@ -53,8 +54,8 @@ class _PendingAuthorization(Struct, frozen=True):
 
 
 class AuthorizationLinks(Struct, frozen=True):
-    """Provider URLs. ``url``: the page where a person signs in. ``install_url``: the page where the person chooses the
-    app's repositories."""
+    """URLs on the provider's site. ``url``: the page where a person signs in. ``install_url``: the page where the
+    person chooses the app's repositories."""
 
     url: str
     install_url: str | None
@@ -79,11 +80,12 @@ def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks
 
 def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
     """Store the tokens of a person who returned from the provider, and return the person's access to the object to
-    connect. ``code``: empty if the person only chose repositories. Raises BadRequest if the state or code is invalid,
-    Conflict if this server has no app registered with the provider, and OctavoError if the provider doesn't respond.
+    connect. ``code``: the provider's code; empty if the person only chose repositories. Raises BadRequest if the
+    state or code is invalid, Conflict if this server has no app registered with the provider, and OctavoError if
+    the provider doesn't respond.
 
-    The state belongs to the person who started the process. Otherwise, attackers could connect their own object with
-    the account of another person, or the other person's object with their own account."""
+    The state is valid only for the person who started the process. Otherwise, attackers could connect their own
+    object to another person's account, or another person's object to their own account."""
     with context.db.write() as tx:
         pending = one_time.redeem(tx, context.sealer, _PURPOSE, state, _PendingAuthorization)
         if pending is None or pending.user != actor.user_id:
@@ -157,9 +159,9 @@ def _label(provider: str) -> str:
 
 
 def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> Credential:
-    """Return the token that the caller uses to list and preview repositories. Raises Conflict if only another person
-    signed in with the provider, because that person's token shows repositories that the caller may not be allowed to
-    see."""
+    """Return the token that the caller uses to list and preview repositories. Raises Conflict if another person
+    signed in with the provider instead, because that person's token shows repositories that the caller may not be
+    allowed to see."""
     if draft.authorized_by != at.user_id:
         label = _label(draft.provider)
         raise Conflict(
@@ -174,9 +176,9 @@ def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> C
 def resolve(
     context: Context, at: SyncAccess, where: RepositoryFolder, remote: Remote
 ) -> tuple[RepositoryFolder, AppRepository | None]:
-    """Return the requested repository for a sync, and its identity at the provider if it is connected through an app.
-    Raises Conflict or Forbidden if the caller can't use the repository, BadRequest if the request is invalid, and
-    OctavoError if the provider doesn't respond."""
+    """Return the requested repository for a sync, and its identity on the provider's server if it is connected
+    through an app. Raises Conflict or Forbidden if the caller can't use the repository, BadRequest if the request
+    is invalid, and OctavoError if the provider doesn't respond."""
     if where.credential != APP:
         return where, None
     draft, credential = _person_at(context, at, remote)
@@ -268,8 +270,9 @@ def credential_source(context: Context, row: Connected) -> Callable[[], Credenti
 
 
 def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
-    """Return a person's current GitLab tokens. A refresh token works only once, so one process uses it while the others
-    wait. Raises Conflict if GitLab no longer accepts the token, and Unavailable if GitLab doesn't respond."""
+    """Return a person's current GitLab tokens. A refresh token works only once, so one process uses it while other
+    processes wait. Raises Conflict if GitLab no longer accepts the token, and Unavailable if GitLab doesn't
+    respond."""
     app = app_at(context, draft.provider)
     assert isinstance(app, GitLabApp), "only GitLab's tokens are renewed"
     for _ in range(int(_RENEWING / 1000 / _PAUSE) + 1):

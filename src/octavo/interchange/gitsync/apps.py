@@ -1,8 +1,8 @@
-"""Apps that the server administrator registered with GitHub and GitLab, as clients of those servers.
+"""Clients for the apps that the server administrator registered with GitHub and GitLab.
 
-A person signs in, and the app acts with the person's permissions. On GitHub, these permissions are only used to choose
-a repository: syncs use tokens that the app creates for one repository. GitLab doesn't have such tokens, so syncs use
-and renew the person's tokens."""
+A person signs in, and the app acts with the person's permissions. On GitHub, these permissions are used only to
+choose a repository: syncs use tokens that the app creates for one repository. GitLab doesn't have tokens of this
+kind, so syncs use and renew the person's tokens."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ CALLBACK = "/~/git/authorized"
 PROVIDERS = ("github", "gitlab")
 _LIMITS = Limits(size=1024 * 1024, seconds=20, follow=False)
 _MARGIN = 5 * 60_000
-"""Milliseconds before the expiration of a token at which it is no longer used."""
+"""Milliseconds before its expiration at which a token is no longer used."""
 _APP_LIFETIME = 3_600_000
 _JWT_SECONDS = 540
-"""Lifetime in seconds of a GitHub App's signed requests; GitHub accepts at most ten minutes."""
+"""Lifetime in seconds of the signed requests of a GitHub App. GitHub accepts at most ten minutes."""
 _SKEW_SECONDS = 60
 T = TypeVar("T")
 
@@ -55,8 +55,7 @@ class ProviderTokens(Struct, frozen=True):
 
 
 class AppRepository(Struct, frozen=True):
-    """Repository that an app can sync. ``account``: the ID of the app's GitHub installation; None for
-    GitLab."""
+    """Repository that an app can sync. ``account``: the ID of the app's installation on GitHub; None for GitLab."""
 
     id: int
     account: int | None
@@ -104,18 +103,18 @@ class ProviderApp(ABC):
 
     @abstractmethod
     def authorization_url(self, state: str, verifier: str) -> str:
-        """Return the provider's URL where a person signs in and allows access. Raises OctavoError if the
+        """Return the provider's URL at which a person signs in and grants access. Raises OctavoError if the
         provider doesn't respond."""
 
     def installation_url(self, state: str) -> str | None:
-        """Return the URL where a person chooses the app's repositories, if there is one. Raises OctavoError
-        if the provider doesn't respond."""
+        """Return the URL at which a person chooses the app's repositories; None if there is none. Raises
+        OctavoError if the provider doesn't respond."""
         return None
 
     @abstractmethod
     def exchange(self, code: str, verifier: str) -> ProviderTokens:
-        """Return the tokens for a code. Raises BadRequest if the code is invalid, and OctavoError if the
-        provider doesn't respond."""
+        """Return the tokens for an authorization code. Raises BadRequest if the code is invalid, and OctavoError if
+        the provider doesn't respond."""
 
     def _challenge(self, state: str, verifier: str) -> dict[str, str]:
         digest = hashlib.sha256(verifier.encode()).digest()
@@ -139,8 +138,7 @@ class ProviderApp(ABC):
         return fetcher.fetch(url, method, {"accept": "application/json", **headers}, body, _LIMITS)
 
     def _ask_tokens(self, path: str, form: dict[str, str]) -> ProviderTokens | None:
-        """Return the tokens from the provider's token endpoint; None if it rejects the code or refresh
-        token."""
+        """Return the tokens from the provider's token endpoint; None if it rejects the code or refresh token."""
         headers = {"content-type": "application/x-www-form-urlencoded"}
         answer = self._send(f"{self.origin}{path}", "POST", headers, urlencode(form).encode())
         if answer.status in (400, 401, 403):
@@ -194,11 +192,11 @@ class GitHubApp(ProviderApp):
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
-        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden if the
-        person can't write to it, Conflict if the app isn't installed in it, and OctavoError if the provider doesn't
-        respond.
+        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden if
+        the person can't write to it, Conflict if the app isn't installed in it, and OctavoError if the provider
+        doesn't respond.
 
-        Both conditions are checked because the app's own tokens would also allow writing to the repositories of
+        The person's permission is checked because the app's own tokens also allow writing to the repositories of
         other people who installed the app."""
         place = "/repos/" + "/".join(quote(part, safe="") for part in path.split("/"))
         answer = self._send(f"{self._api}{place}", "GET", {"authorization": f"Bearer {grant.access}"})
@@ -305,8 +303,8 @@ class GitLabApp(ProviderApp):
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
-        """Return new tokens, which replace the given tokens; None if GitLab no longer accepts those. Raises OctavoError
-        if GitLab doesn't respond."""
+        """Return new tokens, which replace the given tokens; None if GitLab no longer accepts the given tokens.
+        Raises OctavoError if GitLab doesn't respond."""
         form = {"grant_type": "refresh_token", "refresh_token": grant.refresh or ""}
         return self._ask_tokens("/oauth/token", self._own(form))
 
@@ -333,12 +331,12 @@ def gitlab_app(context: Context) -> GitLabApp | None:
 
 
 def app_at(context: Context, provider: str) -> ProviderApp | None:
-    """Return the app for a provider, if the server administrator registered an app."""
+    """Return the app registered with a provider; None if the server administrator hasn't registered one."""
     return github_app(context) if provider == "github" else gitlab_app(context)
 
 
 def require_app(context: Context, provider: str) -> ProviderApp:
-    """Return the app for a provider. Raises Conflict if there is no app."""
+    """Return the app registered with a provider. Raises Conflict if there is no app."""
     found = app_at(context, provider)
     if found is None:
         raise Conflict(missing_app(context, provider))

@@ -1,8 +1,8 @@
 """Sync branches of a repository with change requests in its space.
 
 An open pull request, or a branch whose name matches a pattern, becomes a change request with the same changes. New
-commits on the branch are merged into the change request as in a sync: the previous state of the branch is the base, and
-the change request is "ours". The previous state is read from the branch's last synced commit, so Octavo stores only the
+commits on the branch are merged into the change request, with the previous state of the branch as the base and the
+change request as "ours". The previous state is read from the branch's last synced commit, so Octavo stores only the
 change request.
 
 When a change request is pushed, a branch is created, and the edits are committed on top of the branch's commits."""
@@ -61,7 +61,7 @@ _OPEN = ("draft", "open")
 
 
 class BranchSync(Protocol):
-    """Parts of a running sync that are needed to follow branches."""
+    """Interface to the running sync, which is used to follow branches."""
 
     context: Context
     space_id: str
@@ -82,21 +82,21 @@ class BranchSync(Protocol):
 
 
 class FollowedBranches(Struct, frozen=True):
-    """Number of branches that were updated, and problems with their content."""
+    """Result of following branches: the number of updated branches, and problems with their content."""
 
     count: int
     problems: list[Problem]
 
 
 def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
-    """Update the followed branches of a space that was just synced, and their change requests. A problem with
-    one branch is recorded on it and doesn't delay the others."""
+    """Update the followed branches of a space that was just synced, and their change requests. A problem with one
+    branch is recorded on that branch, and doesn't delay the others."""
     return _BranchFollower(sync, copy).run()
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
-    """Return the IDs of pages and items that change requests imported from their branches or pushed to these branches.
-    The main version uses the same IDs when it receives the commits."""
+    """Return the IDs of pages and items that change requests imported from their branches or pushed to these
+    branches. The main version uses the same IDs when the commits reach it."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -372,7 +372,7 @@ class _BranchFollower:
         )
 
     def _fork_point(self, head: str) -> str:
-        """Return the commit where a branch diverged from the synced branch."""
+        """Return the commit at which a branch diverged from the synced branch."""
         synced = self.row.commit_id
         assert synced is not None
         found = self.copy.fork(head, synced)
@@ -559,7 +559,8 @@ class _BranchFollower:
         self._count += 1
 
     def _is_in_main(self, change: ChangeRow) -> bool:
-        """Return whether merging a change request would have no effect."""
+        """Return whether the main version already contains a change request, so that merging it would have no
+        effect."""
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
             held = list_branch_content(tx, change.state.layers[0])
@@ -578,7 +579,7 @@ class _BranchFollower:
     # --- pushing --------------------------------------------------------------------------------------
 
     def _push_first(self, is_there: bool, link: BranchRow) -> None:
-        """Push a change request for the first time, to a branch that must not exist yet."""
+        """Push a change request for the first time. Its branch must not exist yet."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)

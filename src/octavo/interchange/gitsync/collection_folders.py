@@ -1,8 +1,8 @@
-"""Spaces in a collection, each synced with a folder of a repository.
+"""Sync each space of a collection with its own folder of a repository.
 
-A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and folders by
-name. From then on, each pair stays together, even if either is renamed. ``agreed``: the folders that are or were synced
-with a space. If a space is moved out of the collection or deleted, its folder doesn't become a space again."""
+A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and folders
+by name. From then on, each pair stays together, even if either is renamed. ``agreed``: the folders that are or were
+synced with a space. If a space is moved out of the collection or deleted, its folder doesn't become a space again."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Match spaces and folders. Return each matched folder with its space, and all folders that are or were synced with
-    a space.
+    """Match spaces and folders. Return each matched folder with its space, and all folders that are or were synced
+    with a space.
 
     All spaces that the person who connected the repository can sync, and all folders in the repository, are
     considered."""

@@ -46,8 +46,8 @@ class CommitDescription(Struct, frozen=True):
 
 
 def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitPerson]) -> set[str]:
-    """Return the members whose verified email addresses appear in commits. A commit can contain any address, so use the
-    result only to restrict permissions, never to grant them."""
+    """Return the members whose verified email addresses appear in commits. Anyone can put any address in a commit,
+    so use the result only to restrict permissions, never to grant them."""
     found = set()
     for email in {person.email for person in people if person.email}:
         user = find_user_by_email(tx, email)
@@ -58,7 +58,7 @@ def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitP
 
 
 def describe(tx: Transaction, state: State, since: int, template: str) -> CommitDescription:
-    """Return the commit message and authors for the main revisions after a sequence number, up to a state."""
+    """Describe the main revisions after a sequence number and up to a state, in a commit message with authors."""
     revisions: list[RevisionRow] = []
     token: str | None = None
     while len(revisions) < _MOST_REVISIONS:
@@ -87,7 +87,7 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Commit
 
 
 def describe_change(tx: Transaction, change: ChangeRow, template: str) -> CommitDescription:
-    """Return the commit message and authors for a change request's edits."""
+    """Describe the edits of a change request, in a commit message with authors."""
     ids = dict.fromkeys(
         [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
     )
@@ -108,6 +108,6 @@ def _said(message: str, body: str, people: Sequence[UserRow]) -> CommitDescripti
 
 
 def filled(template: str, number: int, subject: str) -> str:
-    """Return a commit message from a template, for a change request."""
+    """Return the commit message for a change request, based on a template."""
     values = {"change_request_number": str(number), "change_request_subject": subject.strip() or NO_SUBJECT}
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

@@ -1,8 +1,8 @@
-"""Connect a space, collection, or site to a repository, change its sync settings, request syncs, resolve
-stopped syncs, and disconnect it.
+"""Connect a space, collection, or site to a repository, change its sync settings, request syncs, resolve stopped
+syncs, and disconnect it.
 
-A collection or a site has a remote, a credential, settings, and a webhook. Each of its spaces is synced like any other
-space, with its own state, but uses the remote, credential, settings, and webhook of the collection or site."""
+A collection or a site has a remote, a credential, settings, and a webhook. Each of its spaces is synced like any
+other space and has its own state, but uses the remote, credential, settings, and webhook of the collection or site."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
 
 
 def _get_own(tx: Transaction, at: SyncAccess) -> Connected:
-    """Return a sync that has its own settings. Raises NotFound if there is no sync, and Conflict if it is
-    the sync of a space that takes its settings from its collection or site."""
+    """Return a sync that has its own settings. Raises NotFound if there is no sync, and Conflict if the space takes
+    its settings from its collection or site."""
     return _require_own(get(tx, at))
 
 
@@ -80,7 +80,7 @@ def _require_own(row: R) -> R:
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """Return the provider that the hostname suggests. People can choose a different provider."""
+    """Return the provider that the hostname suggests. People can choose another provider."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -96,9 +96,9 @@ def connect(
     wanted: RequestedSync,
     through_app: AppRepository | None = None,
 ) -> tuple[Connected, str]:
-    """Create a sync, and return its row and its webhook secret. ``through_app``: the repository at the
-    provider, if it is connected through an app. Raises BadRequest if a setting is invalid, and Conflict if
-    the object or the folder is already synced."""
+    """Create a sync, and return its row and its webhook secret. ``through_app``: the repository on the provider's
+    server, if it is connected through an app. Raises BadRequest if a setting is invalid, and Conflict if the object
+    or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
     if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
         raise Conflict("This space has restricted pages, which can't be synced with Git.")
@@ -156,8 +156,8 @@ def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, 
 def _read_credential(
     remote: Remote, given: Credential | None, id: str
 ) -> tuple[Credential | None, str | None]:
-    """Return the credential to store, and the public part of the generated key, if any. The key's name contains ``id``.
-    Raises BadRequest if the credential is invalid."""
+    """Return the credential to store, and the public part of the generated key, if any. The name of the key
+    contains ``id``. Raises BadRequest if the credential is invalid."""
     if given is None:
         if remote.scheme == "ssh":
             return make_key(f"octavo-{id}")
@@ -214,7 +214,7 @@ def _begin(
 def member_row(
     context: Context, project: ProjectRow, space_id: str, folder: str, first: store.First
 ) -> SyncRow:
-    """Return the row of a space that is synced with a folder of the repository as part of a project."""
+    """Return the row for a space in a project. The space is synced with a folder of the project's repository."""
     remote = read_remote(project.remote, local=True)
     row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder)
     return structs.replace(row, **_shared_settings(context, project, space_id), first=first)
@@ -257,10 +257,10 @@ def _told(row: Connected) -> dict[str, object]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, object]) -> Connected:
-    """Update the settings of a sync. For a collection or a site, also update the settings of each space. ``settings``:
-    the settings to change. Raises NotFound if there is no sync, BadRequest if a setting is invalid, Conflict if the
-    sync takes its settings from its collection or site, and Forbidden if the caller doesn't have permission for all of
-    its spaces."""
+    """Update the settings of a sync. For a collection or a site, also update the settings of each space.
+    ``settings``: the settings to change. Raises NotFound if there is no sync, BadRequest if a setting is invalid,
+    Conflict if the sync takes its settings from its collection or site, and Forbidden if the caller doesn't have
+    permission for all of its spaces."""
     row = _get_own(tx, at)
     _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
@@ -282,9 +282,9 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
 
 
 def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
-    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would then have the
-    caller's permissions, or if the caller isn't an administrator of all synced spaces, because the change applies to
-    all of them."""
+    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would then run with
+    the caller's permissions, or if the caller isn't an administrator of all synced spaces, because the change
+    applies to all of them."""
     if not isinstance(row, ProjectRow):
         return
     kind_of(row).require(tx, at.actor, row)
@@ -297,8 +297,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
 
 
 def list_seen_members(tx: Transaction, actor: Actor, row: ProjectRow) -> tuple[list[SyncRow], bool]:
-    """Return the syncs of the spaces in a collection or site that the actor can see, and whether the actor can see all
-    of its spaces."""
+    """Return the syncs of the spaces in a collection or site that the actor can see, and whether the actor can see
+    all of its spaces."""
     members = store.list_members(tx, row.id)
     spaces = {*kind_of(row).spaces(tx, row), *(member.space_id for member in members)}
     seen = {id for id in spaces if find_kept_space_access(tx, actor, Can.VIEW, id) is not None}
@@ -315,7 +315,7 @@ _PLAIN = {
     "commit_message": "message",
     "poll_seconds": "poll",
 }
-"""Settings that are stored unchanged, and their columns."""
+"""Columns of the settings that are stored unchanged, by setting."""
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -349,9 +349,9 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
 
 
 def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
-    """Request a sync, and return its row. ``first``: the side to continue from, if the repository was
-    rewritten or never synced. Raises NotFound if there is no sync, Conflict if a side must be chosen, and
-    Forbidden if the caller can't choose a side for all affected spaces."""
+    """Request a sync, and return its row. ``first``: the side to continue from, if the repository was rewritten or
+    never synced. Raises NotFound if there is no sync, Conflict if ``first`` is required but missing, and Forbidden
+    if the caller can't choose a side for all affected spaces."""
     row = get(tx, at)
     if first is not None:
         _require_whole(tx, at, row)
@@ -369,8 +369,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """Store the side to continue from. For a collection or a site that is itself waiting for a decision, the choice
-    applies only to the structure; otherwise, it applies to all waiting spaces."""
+    """Store the side to continue from. If a collection or site is itself waiting for a decision, the choice applies
+    only to the structure; otherwise, it applies to all waiting spaces."""
     members = store.list_members(tx, row.owner_id)
     waiting = [member for member in members if member.status == "stopped"]
     if row.status == "stopped" or not waiting:
@@ -456,9 +456,9 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedOneTimeSync) -> None:
-    """Import or export a repository that the caller specifies, as integrations do. Each later request syncs
-    the space with the repository again. Raises BadRequest if a setting is invalid, and Conflict if the
-    space is synced with another repository or the folder is already synced."""
+    """Import from or export to a repository that the caller specifies, as integrations do. Each later request syncs
+    the space with the repository again. Raises BadRequest if a setting is invalid, and Conflict if the space is
+    synced with another repository or the folder is already synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

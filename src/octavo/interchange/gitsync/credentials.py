@@ -1,4 +1,4 @@
-"""Credentials for repositories: a token, a name and a password, or a generated SSH key.
+"""Credentials for repositories: a token, a username and password, or a generated SSH key.
 
 Credentials are stored encrypted, and never appear in responses, logs, or URLs."""
 
@@ -25,8 +25,8 @@ _USERS = {"bitbucket.org": "x-token-auth"}
 
 class Credential(Struct, frozen=True, omit_defaults=True):
     """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format. For
-    access through an app, the kind is `app`, and the secret is the ID of the installation that has the tokens. The kind
-    `oauth` is used for a person's GitLab token, which is never stored."""
+    access through an app, the kind is `app`, and the secret is the ID of the installation that stores the tokens.
+    The kind `oauth` is for a person's GitLab token, and is never stored."""
 
     kind: Kind
     secret: str
@@ -36,8 +36,8 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Return the username to send with the secret. Most providers accept any name with a token, but one provider
-        requires a specific name."""
+        """Return the username to send with the secret. Most providers accept any username with a token, but one
+        provider requires a specific username."""
         return self.user or _USERS.get(host, "x-access-token")
 
 

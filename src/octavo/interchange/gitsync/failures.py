@@ -9,8 +9,8 @@ _UNWELCOME = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Reason(Enum):
-    """Reason for a failed sync, with its value in the API. For reasons in ``DECIDED``, the sync waits for a person's
-    decision; for all other reasons, the sync is retried."""
+    """Reason for a failed sync, with its value in the API. After a failure for a reason in ``DECIDED``, the sync
+    waits for a person's decision; after any other failure, it is retried."""
 
     REWRITTEN = "rewritten"
     BRANCH_GONE = "branch_gone"
@@ -29,16 +29,16 @@ class Reason(Enum):
 
 
 DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY, Reason.STRUCTURE})
-"""Reasons for stopping because the repository changed so much that continuing could discard people's edits."""
+"""Reasons for stopping a sync because the repository changed so much that continuing could discard people's edits."""
 
 
 def clean(text: str) -> str:
-    """Return external text without invalid characters and without characters that databases reject."""
+    """Return text from another program without invalid characters and characters that databases reject."""
     return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
 
 
 class Stopped(Exception):
-    """Raised if a sync can't continue. The message is shown to people and doesn't contain secrets."""
+    """Raised if a sync can't continue. The message is shown to people, and must not contain secrets."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         message = clean(message)

@@ -69,8 +69,8 @@ _NAMES = {
 
 
 class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository of an installation, with its ID at the provider if known: ``repositoryId`` for GitHub, ``projectId``
-    for GitLab. The access token is never returned."""
+    """Repository of an installation, with the provider's ID for it if known: ``repositoryId`` for GitHub,
+    ``projectId`` for GitLab. The access token is never returned."""
 
     repository_id: int | UnsetType = UNSET
     project_id: int | UnsetType = UNSET
@@ -91,8 +91,8 @@ class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
 
 
 class UpdateGitInstallation(Struct, rename="camel", kw_only=True):
-    """Updated settings of an installation. ``priority``: the side that the first sync starts from, or that a
-    waiting sync continues from."""
+    """Updated settings of an installation. ``priority``: the side that takes precedence in the first sync, or when
+    a waiting sync continues."""
 
     provider: ListedProvider | UnsetType = UNSET
     provider_configuration: UpdateProviderConfiguration | UnsetType = UNSET
@@ -120,8 +120,8 @@ class GitProviderApps(Struct):
 
 
 class GitAuthorizationLinks(Struct, rename="camel"):
-    """Provider URLs to open in a browser, valid for 30 minutes. ``url``: the page where the caller signs in.
-    ``installUrl``: the page where the caller chooses the GitHub App's repositories."""
+    """URLs on the provider's site to open in a browser, valid for 30 minutes. ``url``: the page where the caller
+    signs in. ``installUrl``: the page where the caller chooses the GitHub App's repositories."""
 
     url: str
     install_url: str | UnsetType = UNSET
@@ -139,14 +139,14 @@ class GitInstallationUrls(Struct):
 
 
 class GitCapabilities(Struct, rename="camel"):
-    """Features of a connection in addition to syncing the branch."""
+    """Features of a connection, in addition to syncing the branch."""
 
     pull_requests: bool
     commit_statuses: bool
 
 
 class GitRepositoryConnection(Struct, rename="camel", kw_only=True):
-    """Connected repository. ``repositoryId``: its path at the provider."""
+    """Connected repository. ``repositoryId``: its path on the provider's server."""
 
     id: str
     provider: Provider
@@ -172,9 +172,10 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
-    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` without a
-    repository; otherwise, `active`. ``access``: whether the caller signed in with the provider or specified an access
-    token; an Octavo extension. ``parentInstallationId``: the site or collection that a space is synced as part of."""
+    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` with an access
+    token but no repository, and `active` otherwise. ``access``: whether the caller signed in with the provider or
+    specified an access token; an Octavo extension. ``parentInstallationId``: the site or collection that a space is
+    synced as part of."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget

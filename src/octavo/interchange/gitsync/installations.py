@@ -1,5 +1,5 @@
-"""GitHub and GitLab connections as represented in the public API: created for a space or a site, and then
-configured with a repository.
+"""GitHub and GitLab connections as the public API represents them. A connection is created for a space or a site,
+and then configured with a repository.
 
 After a repository is chosen, the connection is the sync itself (see ``connecting``), with the same settings. Before
 that, it has a separate row with the access token for listing repositories."""
@@ -35,9 +35,10 @@ _FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
 
 
 class RequestedInstallation(Struct, frozen=True):
-    """Requested settings of an installation. ``repository``: the provider's path for the repository. ``repository_id``:
-    its ID at the provider. ``settings``: the settings of a sync, by name. ``through_app``: the repository that the
-    caller can use through an app, if the app is connected. None means not specified."""
+    """Requested settings of an installation. ``repository``: the repository's path on the provider's server.
+    ``repository_id``: the provider's ID for it. ``settings``: the settings of a sync, by name. ``through_app``: the
+    repository that the caller can use through an app, if the app is connected. Fields that aren't specified are
+    None."""
 
     repository: str | None
     repository_id: int | None
@@ -233,8 +234,8 @@ def _stored_token(context: Context, draft: DraftRow) -> Credential | None:
 
 
 def account_of(context: Context, installation: GitConnection, provider: str) -> ProviderAccount:
-    """Return access to a provider's API. Raises Conflict if the installation belongs to another provider, doesn't have
-    an access token, or uses another person's sign-in."""
+    """Return access to a provider's API. Raises Conflict if the installation belongs to another provider, doesn't
+    have an access token, or uses the tokens of another person who signed in."""
     if installation.provider != provider:
         raise Conflict(f"This installation is for {installation.provider}, not for {provider}.")
     sync, draft = installation.sync, installation.draft
@@ -268,9 +269,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 def prepare_update(
     context: Context, installation: GitConnection, wanted: RequestedInstallation
 ) -> RequestedInstallation:
-    """Get the data from the provider that is needed to update a connection without a repository: the path
-    of a project that was specified by its ID, and whether a site's repository describes its structure.
-    Raises Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
+    """Add the data from the provider that is needed to update a connection without a repository: the path of a
+    project that was specified by its ID, and whether a site's repository describes the site's structure. Raises
+    Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
     draft = installation.draft
     if draft is None or installation.sync is not None:
         return wanted
@@ -312,5 +313,5 @@ def prepare_update(
 
 
 def repository_id_of(found: GitConnection) -> int | None:
-    """Return the repository's ID at the provider, if a client specified it."""
+    """Return the provider's ID for the repository, if a client specified it."""
     return found.draft.repository_id if found.draft is not None else None

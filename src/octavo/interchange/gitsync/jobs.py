@@ -1,4 +1,4 @@
-"""Sync triggers: a change to the main version, a provider's webhook, the polling interval, or a person's
+"""Triggers for syncs: a change to the main version, a provider's webhook, the polling interval, or a person's
 request."""
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _run(context: Context, of: type[Connected], id: str, cause: Cause) -> None:
 def run_here(
     context: Context, of: type[Connected], id: str, cause: Cause = "asked", holder: str | None = None
 ) -> str | None:
-    """Run a sync in this thread. Return its outcome, or None if another sync is running. Raises LeaseLost if another
-    process took over."""
+    """Run a sync in this thread. Return its outcome, or None if another sync is running. Raises LeaseLost if
+    another process has taken over the sync."""
     # Imported here because Git is slow to load.
     from .project_running import run_project
     from .syncing import run_sync
@@ -80,8 +80,8 @@ schedule("git-copies", 86_400.0, "removeGitCopies")
 
 @outbox.consumer("gitsync")
 def notice_edit(tx: Transaction, event: outbox.Event) -> None:
-    """Request a sync to commit a revision of the main version, or of a change request that has a branch. For revisions
-    created by a sync, the new sync doesn't find any changes."""
+    """Request a sync to commit a revision of the main version, or of a change request that has a branch. If a sync
+    created the revision, the requested sync finds no changes."""
     if event.space_id is None or event.organization_id is None:
         return
     if event.type in ("space_deleted", "space_restored"):

@@ -1,6 +1,7 @@
-"""Git LFS files: the repository contains pointers to these files, and a separate server stores their bytes.
+"""Git LFS files. The repository contains pointers to these files, and a separate server stores the files
+themselves.
 
-Like Octavo, Git LFS identifies an object by its SHA-256 hash. Therefore, a synced file stays the same in Octavo, and
+Like Octavo, Git LFS identifies a file by its SHA-256 hash. Therefore, a synced file stays the same in Octavo, and
 only its pointer is written to the repository if ``.gitattributes`` assigns the file to LFS."""
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ATTRIBUTES = ".gitattributes"
 MOST_POINTER = 1024
 """Maximum size of a pointer, in bytes."""
 MOST_TOGETHER = 4 * 1024**3
-"""Maximum number of bytes to fetch in one sync."""
+"""Maximum number of bytes to download in one sync."""
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _OID = re.compile(r"^oid sha256:([0-9a-f]{64})$", re.MULTILINE)
 _SIZE = re.compile(r"^size (\d{1,15})$", re.MULTILINE)
@@ -73,7 +74,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Lookup of the paths in the synced folder that a commit's ``.gitattributes`` files assign to LFS."""
+    """Paths in the synced folder that a commit's ``.gitattributes`` files assign to LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -102,7 +103,7 @@ class Tracked:
 
 
 def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield the parts of each LFS pattern, and whether matching files are stored in LFS."""
+    """Yield the path segments of each LFS pattern, and whether matching files are stored in LFS."""
     for line in text.splitlines():
         pattern, *attributes = line.split() or [""]
         if not pattern or pattern.startswith("#") or pattern.endswith("/"):
@@ -161,8 +162,8 @@ class _Answer(Struct):
 
 
 class _Authentication(Struct):
-    """An SSH server's response about its Git LFS server: the URL, and the headers that grant access for a
-    number of seconds."""
+    """An SSH server's response about its Git LFS server: the URL, the headers that grant access, and the number of
+    seconds for which they are valid."""
 
     href: str
     header: dict[str, str] = field(default_factory=dict)
@@ -174,8 +175,8 @@ class ObjectRefused(Exception):
 
 
 class LargeFiles:
-    """Bytes of the files that the pointers in a space's repository refer to. ``wrong``: the reasons for missing bytes,
-    by ``oid``."""
+    """Bytes of the files that the pointers in a space's repository refer to. ``wrong``: the reasons for missing
+    files, by ``oid``."""
 
     def __init__(
         self,
@@ -196,7 +197,7 @@ class LargeFiles:
         return pointer.oid in self._here
 
     def explain_missing(self, pointer: Pointer) -> str:
-        """Return the reason that a file contains a pointer instead of its bytes."""
+        """Return the reason that the space contains a pointer instead of the file itself."""
         why = self.wrong.get(pointer.oid, "Git LFS can't be used here")
         return f"only the file's Git LFS pointer was synced: {why}"
 
@@ -216,8 +217,9 @@ class LargeFiles:
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
 
     def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
-        """Upload the bytes, by SHA-256 hash, that the server doesn't have. Return the reasons for failures by hash.
-        Raises Stopped if the server may accept them later."""
+        """Upload the files that the server doesn't have. ``contents`` and ``sizes``: the files' bytes and sizes by
+        SHA-256 hash. Return the reasons for failures by hash. Raises Stopped if the server may accept the files
+        later."""
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:
@@ -285,7 +287,7 @@ class LargeFiles:
             raise ObjectRefused("the Git LFS server returned an invalid response. Check its URL.") from None
 
     def _server(self, operation: str) -> _Action:
-        """Return the URL for batch requests. For SSH, ask the server for the URL of its Git LFS server."""
+        """Return the URL for batch requests. For a remote over SSH, request this URL from the SSH server."""
         url = self._remote.url
         if self._remote.scheme in ("http", "https"):
             return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
@@ -346,8 +348,8 @@ class LargeFiles:
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
-        """Return whether a URL can use plain HTTP, either because the repository's URL uses plain HTTP or because the
-        server administrator trusts the host."""
+        """Return whether a URL may use plain HTTP, either because the repository's URL uses plain HTTP or because
+        the server administrator trusts the host."""
         if self._remote.scheme != "ssh":
             return self._remote.scheme == "http"
         try:

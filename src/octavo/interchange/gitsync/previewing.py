@@ -82,8 +82,8 @@ def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_Fe
 
 
 def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> ProjectLook:
-    """Return the folders, each with the space that it would become. Raises BadRequest if the repository can't be read,
-    Conflict if it can't be synced, and Unavailable if reading it takes too long."""
+    """Return the folders, each with the space that it would become. Raises BadRequest if the repository can't be
+    read, Conflict if it can't be synced, and Unavailable if reading it takes too long."""
     with _fetch_repository(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
@@ -116,14 +116,14 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the hashes that identify the content of a file: its Git object ID and, for a pointer, its Git
-    LFS ID."""
+    """Return the hashes that identify the content of a file: its Git object ID and, if it is an LFS pointer, the
+    hash in the pointer."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
 def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
-    """Return the hashes of each file in the space, as in ``_names``, by path."""
+    """Return the identifying hashes of each file in the space (see ``_names``), by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}

@@ -31,7 +31,7 @@ from .store import First, ProjectRow, SyncRow
 from .syncing import run_sync
 
 MOST_PLACES = 500
-"""Maximum number of folders in a project to consider as spaces."""
+"""Maximum number of folders in a project that can become spaces."""
 
 
 class ProjectFolder:
@@ -77,8 +77,8 @@ class ProjectFolder:
 
 
 def run_project(context: Context, project_id: str, cause: Cause, holder: str) -> str | None:
-    """Match folders and spaces once, and sync each space that may have changes. Return the outcome; None if
-    another process is running. Raises LeaseLost if another process took over."""
+    """Match folders and spaces once, and sync each space that may have changes. Return the outcome; None if another
+    process is running. Raises LeaseLost if another process has taken over the sync."""
     with context.db.write() as tx:
         row = store.hold(tx, ProjectRow, project_id, holder)
         if row is None:
@@ -111,8 +111,8 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
 
 def _space_to_notify(tx: Transaction, row: ProjectRow) -> str | None:
-    """Return the space for the notification about a failure to the person who connected the project; None if that
-    person can't see any space."""
+    """Return the space that is shown when the person who connected the project is notified about a failure; None if
+    that person can't see any of its spaces."""
     actor = actor_for_job(row.user_id, row.organization_id)
     spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)
@@ -127,7 +127,7 @@ class _Run(SyncRun[ProjectRow]):
             self.kind.require(tx, self.actor, row)
 
     def match_folders(self, copy: Repository) -> list[Problem]:
-        """Match folders with spaces, and return the problems."""
+        """Match folders in the repository with spaces, and return the problems."""
         self.head = head = self.fetch(copy)
         row = self.row
         # Without a commit, nothing has been synced yet; after a decision, the current state is used.

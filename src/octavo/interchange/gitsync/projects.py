@@ -1,4 +1,4 @@
-"""Projects (synced collections and sites): their spaces, and the folder of each space.
+"""Projects, which are synced collections and sites: their spaces, and the folder of each space.
 
 During each sync, ``project_running.py`` gets the spaces and folders from the kind of project (``ProjectKind``)."""
 
@@ -19,8 +19,8 @@ Kind = Literal["collection", "site"]
 
 class SpaceFolder(Struct, frozen=True):
     """Folder that is a space. The path is relative to the project's folder and ends in a slash; it is empty for the
-    entire project. ``space_id``: the space; None for a space to create. ``first``: the side that determines the
-    content; None if the folder is already synced or skipped."""
+    entire project folder. ``space_id``: the space; None if the space has yet to be created. ``first``: the side
+    that determines the content; None if the folder is already synced or skipped."""
 
     folder: str
     title: str
@@ -36,14 +36,14 @@ class CommittedFolder(Protocol):
         ...
 
     def holds(self, path: str) -> bool:
-        """Return whether a file exists or, for a path that ends in a slash, whether the folder contains files."""
+        """Return whether a file exists. If the path ends in a slash, return whether the folder contains files."""
         ...
 
     def read(self, path: str) -> bytes | None: ...
 
     def is_as_seen(self, path: str) -> bool:
-        """Return whether a file is unchanged since a person decided how to continue; True if there is no
-        decision."""
+        """Return whether a file is unchanged since a person decided how to continue. If there was no decision,
+        return True."""
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
@@ -52,9 +52,9 @@ class CommittedFolder(Protocol):
 
 
 class MatchedProject(Struct):
-    """Result of matching. ``spaces``: the space to sync with each folder, and whether it was just created.
-    ``files``: the files to commit for the project itself. ``agreed``: the state to store once these commits
-    are pushed."""
+    """Result of matching. ``spaces``: the space to sync with each folder, and whether the space was just created.
+    ``files``: the files to commit for the project itself. ``agreed``: the state to store after the files have been
+    pushed."""
 
     spaces: dict[str, tuple[str, bool]]
     agreed: Any
@@ -76,15 +76,15 @@ class ProjectKind(Protocol):
     def preview(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
-        """Return the changes that a first sync would make, without making them. Raises BadRequest if the
+        """Pair folders with spaces as a first sync would, without changing anything. Raises BadRequest if the
         repository can't be used."""
         ...
 
     def apply_repository(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> MatchedProject:
-        """Change spaces and structure to match the repository where it takes precedence. Where Octavo takes
-        precedence, change nothing. Raises OctavoError or Stopped if the sync can't continue."""
+        """Change spaces and structure to match the repository, where the repository takes precedence. Change
+        nothing where Octavo takes precedence. Raises OctavoError or Stopped if the sync can't continue."""
         ...
 
 

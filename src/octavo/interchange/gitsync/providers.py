@@ -1,5 +1,4 @@
-"""Report the result of a commit to Git providers through their APIs, as a commit status, and send other requests to
-providers."""
+"""Send requests to the APIs of Git providers, such as reporting the result of a commit as a commit status."""
 
 from __future__ import annotations
 
@@ -86,8 +85,8 @@ def repository_api(remote: Remote, provider: str, credential: Credential) -> tup
 def status_request(
     remote: Remote, provider: str, credential: Credential, status: CommitStatus
 ) -> ProviderRequest:
-    """Return the request that reports a status in the provider's public API. Raises BadRequest if the provider doesn't
-    have one."""
+    """Return the request that reports a status through the provider's public API. Raises BadRequest if the provider
+    doesn't have an API for that."""
     require_provider_api(remote, provider, credential.kind, "commitStatuses")
     base, headers = repository_api(remote, provider, credential)
     state = _STATES[provider][status.state]
@@ -115,8 +114,8 @@ def send_status(
     find_credential: Callable[[], Credential | None],
     status: CommitStatus,
 ) -> list[Problem]:
-    """Report a status to the provider. If the request fails, return a problem, because a failed report must not make a
-    sync fail."""
+    """Report a status to the provider. If the request fails, return the problem instead of raising it, because a
+    failed report must not make a sync fail."""
     try:
         credential = find_credential()
         if credential is None:

@@ -41,8 +41,8 @@ class Pull(Struct, frozen=True):
 def list_request(
     remote: Remote, provider: str, credential: Credential, branch: str, page: int
 ) -> ProviderRequest:
-    """Return the request for the open pull requests into a branch, in the provider's public API. Raises BadRequest if
-    the provider doesn't have one."""
+    """Return the request that lists the open pull requests into a branch in the provider's public API. Raises
+    BadRequest if the provider doesn't have an API for that."""
     require_provider_api(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     to, size = quote(branch, safe=""), _PAGE[provider]
@@ -56,7 +56,7 @@ def list_request(
 
 
 def one_request(remote: Remote, provider: str, credential: Credential, number: str) -> ProviderRequest:
-    """Return the request for one pull request."""
+    """Return the request that gets one pull request."""
     require_provider_api(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     name = {"gitlab": "merge_requests", "bitbucket": "pullrequests"}.get(provider, "pulls")
@@ -90,7 +90,7 @@ def list_open(
 def find_pull(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str, number: str
 ) -> Pull | None:
-    """Return one pull request; None if it doesn't target this branch. Raises OctavoError if the provider
+    """Return one pull request; None if it isn't a pull request into this branch. Raises OctavoError if the provider
     doesn't respond."""
     return read_pull(
         provider, _ask(fetcher, one_request(remote, provider, _given(credential), number)), branch
@@ -190,8 +190,8 @@ def _gitlab(said: Mapping[str, object], target: str) -> Pull | None:
 
 
 def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
-    """Parse a pull request from Bitbucket. A pull request from another repository can't be fetched from this
-    repository."""
+    """Parse a pull request from Bitbucket. A pull request from another repository has no ref, because it can't be
+    fetched from this repository."""
     if _text(said["destination"]["branch"]["name"]) != target:
         return None
     source, here = said["source"], said["destination"]["repository"]["full_name"]

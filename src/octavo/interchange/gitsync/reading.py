@@ -1,8 +1,9 @@
 """Changes that commits made to pages and items.
 
-If only text and file contents changed, only the changed files are read. If files were added or removed, or the
-navigation, the configuration, or a title changed, an import plan is created for both trees, and the difference between
-the two plans is the change that the commits made. Space settings that aren't stored in files are kept."""
+If only text and the contents of files changed, only the changed files are read. If files were added or removed, or
+if the navigation, the configuration, or a title changed, an import plan is created for each of the two trees. The
+difference between the plans is the change that the commits made. Space settings that aren't stored in files are
+kept."""
 
 from __future__ import annotations
 
@@ -66,8 +67,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class ReadContent(Struct):
-    """Content that a repository's commits changed. ``versions``: the new versions of pages and items; None if they were
-    deleted. ``oids``: the Git object IDs of the text and file contents that were read, by content hash."""
+    """Content that a repository's commits changed. ``versions``: the new versions of pages and items; None if they
+    were deleted. ``oids``: the Git object IDs of the text and file contents that were read, by content hash."""
 
     versions: Versions
     problems: list[Problem]
@@ -84,8 +85,8 @@ def read_changes(
     large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> ReadContent:
-    """Return the difference between two trees of the synced folder, relative to the last state that both sides agreed
-    on. ``adopted``: the IDs that pages and items added by these trees already have in change requests."""
+    """Return the difference between two trees of the synced folder, as changes to the last state on which both
+    sides agreed. ``adopted``: the IDs that pages and items added by these trees already have in change requests."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
@@ -113,7 +114,7 @@ class _Reader:
         self._texts: list[str] = []
 
     def cleaned(self, change: PathChange) -> PathChange | None:
-        """Return a change without the parts that a space can't store; None if nothing is left."""
+        """Return a change without the parts that a space can't store; None if nothing remains."""
         if not is_safe(change.path):
             if change.new is not None:
                 shown = change.path.encode("unicode_escape", "replace").decode()
@@ -146,7 +147,8 @@ class _Reader:
     # --- bytes ----------------------------------------------------------------------------------------
 
     def _bytes(self, path: str, entry: CommittedFile) -> bytes:
-        """Return the content of a file. For a pointer, return the bytes of its file if they were downloaded."""
+        """Return the content of a file. If the file is an LFS pointer whose file was downloaded, return that file's
+        content instead."""
         data = self.copy.read(entry.oid)
         pointer = read_pointer(data)
         if pointer is None:
@@ -157,8 +159,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Return stored text and its hash, or the reason that it isn't text. ``most``: the maximum number of bytes if
-        the file isn't a page."""
+        """Store the text of a file and return it with its hash, or return the reason that it isn't text. ``most``:
+        the maximum number of bytes if the file isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -172,7 +174,7 @@ class _Reader:
         return text, digest
 
     def store_large_files(self, changes: Sequence[PathChange]) -> None:
-        """Store the bytes of the new files that are pointers."""
+        """Download and store the new files that are LFS pointers."""
         small = [
             change.new.oid
             for change in changes
@@ -290,8 +292,8 @@ def _special_names() -> set[str]:
 
 
 def _stays(item: Item) -> bool:
-    """Return whether a file keeps its role regardless of its bytes. A Markdown file that doesn't belong to any page may
-    become a page."""
+    """Return whether a file keeps its role even if its content changes. A Markdown file that doesn't belong to a
+    page may become a page."""
     return item.kind == "reusable-content" or (item.kind == "file" and not is_markdown(item.path or ""))
 
 
@@ -301,7 +303,7 @@ def _include(item: Item, text: str, digest: str) -> Item:
 
 
 class _Side:
-    """Files in one tree of the folder, with the plan for importing them."""
+    """Files in one tree of the synced folder, with the plan for importing them."""
 
     def __init__(self, copy: Repository, tree: bytes | None, without: Iterable[str]) -> None:
         self._copy = copy
@@ -325,7 +327,7 @@ class _Side:
 
 
 class _Structure:
-    """Comparison of two trees by their import plans, based on the last state that both sides agreed on."""
+    """Comparison of two trees by their import plans, as changes to the last state on which both sides agreed."""
 
     def __init__(
         self,
@@ -353,8 +355,8 @@ class _Structure:
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """Return the text and hash of a page or an include in the new tree, or the reason that the file can't be one of
-        these."""
+        """Return the text and hash of a page or an include in the new tree, or the reason that the file can't be
+        one of these."""
         if path not in self._texts:
             there = self.by_file.get(path)
             if there is not None and there.body and path not in self.changed:
@@ -401,7 +403,7 @@ class _Structure:
         return found
 
     def _match_ids(self, side: _Side, moved: Mapping[str, str]) -> list[str]:
-        """Return the IDs of a plan's pages, in order. ``moved``: the result of ``_moves``."""
+        """Return the IDs of a plan's pages, in the plan's order. ``moved``: the result of ``_moves``."""
         reads: list[Any] = []
         for place, planned in enumerate(side.plan.pages):
             path, body = planned.file_path, None

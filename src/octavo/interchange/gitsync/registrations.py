@@ -1,4 +1,4 @@
-"""Register the lookup of Git names for a space's content, for use on pages."""
+"""Register the lookup of Git names for a space's content, so that pages can show them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Fetch from and push to remotes over HTTPS, over SSH, and in local folders if the server administrator
-allows it.
+"""Fetch from and push to remotes over HTTPS and SSH and, if the server administrator allows it, in local folders.
 
 This module is imported only when needed, because Git is slow to load."""
 
@@ -39,13 +38,13 @@ if TYPE_CHECKING:
 
 MOST_RECEIVED = 4 * 1024**3
 MOST_SAID = 64 * 1024**2
-"""Maximum number of bytes that a server may send before the requested pack, for its branches and tags."""
+"""Maximum number of bytes of branch and tag names that a server may send before the requested pack."""
 _MOST_ANSWERED = 64 * 1024
 T = TypeVar("T")
 
 
 class RemoteBranches:
-    """Branches that a remote advertised: their commits by name, and the name of the default branch."""
+    """Branches that a remote advertises: their commits by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
         prefix = b"refs/heads/"
@@ -66,8 +65,8 @@ class RemoteBranches:
 
 
 class RemoteConnection:
-    """Remote that is accessed with a credential. ``find_credential``: a function that returns the current
-    credential, or raises Stopped. ``seen_host_key``: the key that an SSH server presented."""
+    """Remote repository that is accessed with a credential. ``find_credential``: a function that returns the
+    current credential, or raises Stopped. ``seen_host_key``: the key that an SSH server presented."""
 
     def __init__(
         self,
@@ -95,10 +94,10 @@ class RemoteConnection:
         return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Fetch the commits of the branch that the copy doesn't have. Return the branch's newest commit, or None if the
-        branch doesn't exist. ``base``: the last synced commit. If it is None, only the newest commit is fetched,
-        without its history. A commit that may not descend from ``base`` is fetched with its full history. ``whole``:
-        whether to fetch the full history, regardless of the copy."""
+        """Fetch the commits of the branch that the copy doesn't have. Return the branch's newest commit, or None if
+        the branch doesn't exist. ``base``: the last synced commit. If it is None, only the newest commit is
+        fetched, without its history. If the newest commit may not descend from ``base``, it is fetched with its
+        full history. ``whole``: whether to fetch the full history, regardless of the copy."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -131,8 +130,9 @@ class RemoteConnection:
     def fetch_chosen(
         self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
     ) -> dict[str, str]:
-        """Fetch and return the commits of the chosen refs. Refs that don't point to a commit are omitted. ``choose``: a
-        function that chooses from all refs of the remote (commits by name)."""
+        """Fetch and return the commits of the chosen refs. Refs that don't point to a commit are omitted.
+        ``choose``: a function that takes all refs of the remote, as commits by name, and returns the names to
+        fetch."""
         chosen: dict[str, str] = {}
 
         def wants(refs: Any, depth: int | None = None) -> list[object]:
@@ -157,7 +157,7 @@ class RemoteConnection:
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
         """Return the commit of a branch in a local repository. The copy uses the objects of that repository without
-        copying them."""
+        duplicating them."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None
@@ -176,9 +176,9 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it is still at ``expected`` (None: it doesn't exist); otherwise, leave it
-        unchanged. ``above``: a commit that the remote already has, for a new branch. Raises Stopped with MOVED if the
-        branch has moved."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise, leave
+        it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises Stopped with MOVED
+        if the branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:

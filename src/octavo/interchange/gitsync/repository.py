@@ -1,8 +1,7 @@
-"""Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo
-creates.
+"""Local copy of a synced repository, with fetched commits, trees, and files, and the commits that Octavo creates.
 
-The copy can disappear at any time; the next fetch recreates it. This module is imported only when needed,
-because Git is slow to load."""
+The copy can disappear at any time; the next fetch recreates it. This module is imported only when needed, because
+Git is slow to load."""
 
 from __future__ import annotations
 
@@ -39,8 +38,8 @@ _MOST_PACKS = 60
 """Number of fetches after which the copy is recreated, because each fetch leaves a pack behind."""
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
-"""Maximum number of files and folders to read from a commit, because a few trees can refer to billions of files. The
-limit for imports is the same."""
+"""Maximum number of files and folders to read from a commit, because a few trees can refer to billions of files.
+Imports have the same limit."""
 
 
 class RepositoryBusy(Exception):
@@ -59,7 +58,7 @@ class CommittedFile(Struct, frozen=True):
 
 
 class PathChange(Struct, frozen=True):
-    """Change to a path from one commit to another; None if the file doesn't exist."""
+    """Change to a path between two commits: the old and the new file, each None if it doesn't exist."""
 
     path: str
     old: CommittedFile | None
@@ -89,7 +88,7 @@ class _Objects:
 
 
 class _Counted:
-    """Tree reader that stops after a maximum number of entries. Repeated trees are read only once."""
+    """Tree reader that stops after a maximum number of entries. A tree that occurs repeatedly is read only once."""
 
     def __init__(self, store: Any, most: int) -> None:
         self._store, self._left = store, most
@@ -139,7 +138,7 @@ class Repository:
         self.repo.refs[REF] = ObjectID(commit_id.encode())  # type: ignore[index]
 
     def forget(self) -> None:
-        """Record that the copy doesn't have a commit, so that the next fetch downloads the complete content."""
+        """Record that the copy doesn't have a commit, so that the next fetch downloads everything."""
         self.repo.refs.remove_if_equals(REF, None)  # type: ignore[arg-type]
         with suppress(OSError):
             (self.where / "shallow").unlink()
@@ -197,8 +196,8 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``. Only the nearest ancestors are needed, because the traversal of the
-        history stops there."""
+        """Return ancestors of ``base`` that are in the copy. Only the nearest ones are needed, because the
+        traversal of the history stops there."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:
@@ -289,14 +288,14 @@ class Repository:
         return bytes(self._blob(oid).as_raw_string())
 
     def borrow(self, objects: str) -> None:
-        """Also use the objects of another repository on this machine, without copying them."""
+        """Make the objects of another repository on this machine available, without copying them."""
         store: Any = self.repo.object_store
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> object:
-        """Return the objects of a commit that its parent doesn't have at the same path, and the number of these
-        objects, for a push."""
+        """Return the objects to push for a commit, and the number of objects. Objects that its parent has at the
+        same path are omitted."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}

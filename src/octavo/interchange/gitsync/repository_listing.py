@@ -27,8 +27,8 @@ _PAGES = 10
 
 
 Reach = Literal["token", "app", "repository"]
-"""Content that a credential can access: all repositories that its owner can see, only the repositories where the
-server's app is installed, or only one repository."""
+"""Repositories that a credential can access: all repositories that its owner can see, only those in which the
+server's app is installed, or only a single repository."""
 
 
 class ProviderAccount(Struct, frozen=True):

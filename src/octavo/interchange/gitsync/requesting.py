@@ -1,4 +1,4 @@
-"""Request syncs. Repeated requests for a pending sync are combined."""
+"""Request syncs. Requests for a sync that is already pending are combined with it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from octavo.kit.work.jobs import enqueue
 from .store import Connected, ProjectRow, SyncRow, find
 
 SYNCS = ("changes:write", "content:write")
-"""Scopes of a sync, which imports and exports content, and updates change requests and branches."""
+"""Scopes that a sync requires, because it imports and exports content, and updates change requests and branches."""
 SYNCS_SPACES = (*SYNCS, "spaces:write")
 SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
 Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 AFTER_EDIT = 2_000
-"""Milliseconds to wait before a sync, so that one commit can contain several edits."""
+"""Milliseconds between an edit and the sync, so that one commit can contain several edits."""
 AGAIN = 5_000
-"""Milliseconds to wait before retrying if another run is in progress."""
+"""Milliseconds to wait before retrying if another sync is in progress."""
 SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
 
 
 def ask(
     tx: Transaction, organization_id: str, of: type[Connected], id: str, cause: Cause, after: int = 0
 ) -> None:
-    """Request a sync of a space, a collection, or a site. Repeated requests for a pending sync are
-    combined."""
+    """Request a sync of a space, a collection, or a site. Requests for a sync that is already pending are combined
+    with it."""
     name, argument = (SYNC, "space") if of is SyncRow else (SYNC_PROJECT, "project")
     enqueue(
         tx,

@@ -1,6 +1,6 @@
-"""Sync spaces, collections, and sites with Git repositories.
+"""Operations for syncing spaces, collections, and sites with Git repositories.
 
-Each operation that exists for several of these kinds has a single handler."""
+An operation that exists for more than one of these kinds of objects has a single handler."""
 
 from __future__ import annotations
 
@@ -171,11 +171,11 @@ def connect(
     call: Call, at: SyncAccess, body: wire.ConnectGit
 ) -> wire.GitSyncWithSecret | wire.GitProjectWithSecret:
     """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch. In a
-    collection, each space directly in it is synced with its own folder; new folders become spaces, and new spaces get
-    folders. For a site, its structure is synced with `docs.yaml`, and each of its spaces is synced with the directory
-    that this file specifies. Credentials are stored encrypted and never returned. Only this response contains the
-    secret that signs webhooks. With an SSH key, the first sync starts only when you request it, because you must first
-    add the key at the Git provider."""
+    collection, each space directly in it is synced with its own folder; new folders become spaces, and new spaces
+    get folders. In a site, the structure is synced with `docs.yaml`, and each space is synced with the directory
+    that this file specifies for it. Credentials are stored encrypted and never returned. Only this response
+    contains the secret that signs webhooks. With an SSH key, the first sync starts only when you request it,
+    because you must first add the key at the Git provider."""
     wanted = wire.read_sync_request(body)
     remote = connecting.allowed_remote(call.context, body.remote)
     where, through_app = app_access.resolve(call.context, at, wanted.where, remote)
@@ -310,8 +310,8 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
     """Push a change request to a branch of the repository, and keep both in sync, so that developers can review the
-    changes in the repository. Edits become commits on the branch, which is created if needed, and commits pushed to the
-    branch become edits. Octavo never force-pushes. A job performs the push."""
+    changes in the repository. Edits become commits on the branch, which is created if needed, and commits pushed to
+    the branch become edits. Octavo never force-pushes. A job performs the push."""
     with call.db.write() as tx:
         link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))

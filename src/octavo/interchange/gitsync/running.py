@@ -1,5 +1,5 @@
-"""Common base for syncing spaces, collections, and sites: the connection, the repository copy, the conditions that stop
-a sync, and the recorded result.
+"""Common base for syncing spaces, collections, and sites: the connection, the repository copy, the conditions that
+stop a sync, and the recorded result.
 
 This module is imported only when needed, because Git is slow to load."""
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class SyncRun(Generic[R]):
-    """Running sync. ``head``: the branch's commit when it was read."""
+    """Sync in progress. ``head``: the branch's commit when the sync read it."""
 
     def __init__(self, context: Context, row: R, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
@@ -51,9 +51,8 @@ class SyncRun(Generic[R]):
         )
 
     def in_rounds(self, copy_name: str, step: Callable[[Repository], T]) -> T:
-        """Repeat the step until neither side changes while it runs, and return its result. Recreate the copy
-        if it is damaged. Raises Stopped if a sync can't continue, and RepositoryBusy if another sync is using
-        the copy."""
+        """Repeat the step until neither side changes while it runs, and return its result. If the copy is damaged,
+        recreate it. Raises Stopped if a sync can't continue, and RepositoryBusy if another sync is using the copy."""
         can_recreate = True
         for _ in range(ROUNDS):
             deadlines.check()
@@ -111,7 +110,7 @@ class SyncRun(Generic[R]):
         return head
 
     def is_as_seen(self, copy: Repository, head: str | None) -> bool:
-        """Return whether the folder hasn't changed since a person decided how to continue."""
+        """Return whether the folder is unchanged since a person decided how to continue."""
         seen = self.row.seen
         if seen is None or seen == (head or ""):
             return True
@@ -121,15 +120,16 @@ class SyncRun(Generic[R]):
         return signer_of(self.context.sealer, self.row)
 
     def text_of(self, message: str, author: CommitPerson | None = None) -> CommitText:
-        """Return the text of a commit created by Octavo. ``author``: its author, if any."""
+        """Return the author, committer, time, and message for a commit that Octavo creates. ``author``: the author,
+        if any."""
         host = app_hosts(self.context.settings.url)[0]
         octavo = CommitPerson(self.context.settings.name, f"octavo@{host}")
         return CommitText(author or octavo, octavo, now() // 1000, message + "\n")
 
 
 def with_stop_reasons(run: Callable[[], T]) -> T:
-    """Return the result of ``run``. Raises Busy and LeaseLost unchanged, and Stopped for all other failures. If the
-    failure is a bug in Octavo, its exception is the cause."""
+    """Return the result of ``run``. Busy and LeaseLost are raised unchanged, and all other failures are converted
+    to Stopped. If the failure is a bug in Octavo, the original exception is the cause of Stopped."""
     try:
         return run()
     except (Stopped, RepositoryBusy, LeaseLost):
@@ -171,9 +171,9 @@ def record_success(tx: Transaction, row: R, holder: str) -> R:
 def record_failure(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit. ``space_id``:
-    the space for the notification, which is sent to the person who connected the repository after the first of several
-    consecutive failures."""
+    """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit.
+    ``space_id``: the space that the notification is about. After the first of several consecutive failures, the
+    person who connected the repository is notified."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
@@ -209,5 +209,5 @@ def record_failure(
 
 
 def release(tx: Transaction, row: Connected) -> None:
-    """Unlock a sync whose repository copy is being used by another run, so that it is retried."""
+    """Unlock a sync that couldn't run because another run is using its repository copy, so that it is retried."""
     store.set_fields(tx, row, status="waiting", holder=None, held_until=None)

@@ -1,4 +1,4 @@
-"""Signatures of commits in OpenSSH's format (SSHSIG), with a generated key."""
+"""Commit signatures in OpenSSH's format (SSHSIG), with a generated key."""
 
 from __future__ import annotations
 

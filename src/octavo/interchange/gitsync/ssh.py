@@ -1,6 +1,7 @@
-"""Git over SSH: a single connection, with the space's key, to an IP address that the rules for outgoing requests allow.
+"""Git over SSH: a single connection, with the space's key, to an IP address that the rules for outgoing requests
+allow.
 
-A server is identified by the key from the first connection. This module is imported only when needed."""
+A server must present the same key as in the first connection. This module is imported only when needed."""
 
 from __future__ import annotations
 
@@ -51,8 +52,8 @@ class _Channel:
 
 class Vendor(SSHVendor):
     """SSH transport for dulwich. ``address(host, port)``: a function that returns the address to connect to.
-    ``host_key``: the required key of the server; with None, any key is accepted and stored in ``seen``. ``most``: the
-    maximum number of bytes to receive."""
+    ``host_key``: the required key of the server. If it is None, any key is accepted and stored in ``seen``.
+    ``most``: the maximum number of bytes to receive."""
 
     def __init__(
         self,
@@ -123,8 +124,8 @@ class Vendor(SSHVendor):
         return _Channel(channel, self._count)
 
     def answer(self, host: str, command: str, username: str, port: int | None) -> bytes:
-        """Return the output of a command without input. Raises Stopped if the command fails, and GitRefused
-        if the output has more than ``most`` bytes."""
+        """Run a command without input on the server and return its output. Raises Stopped if the command fails, and
+        GitRefused if the output has more than ``most`` bytes."""
         channel = self.run_command(host, command.encode(), username, port)
         try:
             channel.end()

@@ -1,5 +1,5 @@
-"""Read and write synced spaces, collections, and sites, and their sync runs, in the database. Rows are
-returned as frozen records."""
+"""Database access for synced spaces, collections, and sites, and for their sync runs. Rows are returned as frozen
+records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HOLD = 900_000
 
 
 class Connected(Struct, frozen=True):
-    """Sync of a space, collection, or site with a branch. For a collection or site, its spaces are included."""
+    """Sync of a space, collection, or site with a branch. The sync of a collection or site includes its spaces."""
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
@@ -90,7 +90,7 @@ class Connected(Struct, frozen=True):
 
 
 class SyncRow(Connected, frozen=True):
-    """Space and the part of a repository that it is synced with. ``project``: the sync that it belongs to."""
+    """Sync of a space with a part of a repository. ``project``: the project's sync that it belongs to, if any."""
 
     TABLE = "git_syncs"
     KEY = "space_id"
@@ -113,7 +113,7 @@ class SyncRow(Connected, frozen=True):
 
 
 class ProjectRow(Connected, frozen=True):
-    """Collection or site that is synced with all of its spaces."""
+    """Sync of a collection or site, with all of its spaces."""
 
     TABLE = "git_projects"
     KEY = "id"
@@ -151,7 +151,7 @@ class SyncRunRow(Struct, frozen=True):
 
 
 class SyncOutcome(Struct):
-    """Counts and problems of a run."""
+    """Result of a run: its counts and problems."""
 
     commit: str | None = None
     pushed: str | None = None
@@ -189,8 +189,7 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection that doesn't have a repository yet, or the data that a client provided before the connection had a
-    repository."""
+    """Data of a connection from before it has a repository. The row is kept after the connection gets a repository."""
 
     id: str
     organization_id: str
@@ -232,8 +231,8 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: object) -> lis
 
 
 _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
-"""Columns that the description of a space's repository is derived from. ``synced_at`` is included for rows
-from older versions of Octavo."""
+"""Columns from which the description of a space's repository is derived. ``synced_at`` is included for rows from
+older versions of Octavo."""
 
 
 def describe(row: SyncRow) -> JsonObject:
@@ -251,7 +250,7 @@ def describe(row: SyncRow) -> JsonObject:
 
 
 def _note(tx: Transaction, row: Connected) -> None:
-    """Update the description of the repository that is stored in the space."""
+    """Update the description of the repository that is stored with the space."""
     after = find(tx, SyncRow, row.owner_id) if isinstance(row, SyncRow) else None
     if after is not None:
         set_git_state(tx, after.space_id, msgspec.json.encode(describe(after)).decode())
@@ -284,8 +283,8 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
 
 
 def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
-    """Return whether the object with this ID, which is connected or being connected, is a space, a collection, or a
-    site; None if there is no such object."""
+    """Return the kind of the object with this ID (space, collection, or site) if it is connected or being
+    connected; otherwise, return None."""
     row = tx.one(
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
@@ -314,8 +313,8 @@ def put_draft(tx: Transaction, row: DraftRow) -> None:
 
 
 def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
-    """Claim the renewal of an installation's tokens until a time. Return False if another process has claimed
-    it."""
+    """Claim the renewal of an installation's tokens until the given time. Return False if another process has
+    already claimed it."""
     return bool(
         tx.run(
             """UPDATE git_installations SET renewing_until = :until
@@ -328,8 +327,8 @@ def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
 
 
 def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
-    """Store renewed tokens, which are encrypted. ``secret`` is None if the provider no longer accepts the previous
-    tokens."""
+    """Store renewed tokens, and release the claim. ``secret``: the encrypted tokens; None if the provider no longer
+    accepts the previous tokens."""
     tx.run(
         "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
         id=id,
@@ -347,8 +346,8 @@ def forget_app(tx: Transaction, id: str) -> None:
 
 
 def list_of_app(tx: Transaction, account: int, repository_id: int | None) -> list[str]:
-    """Return the Git installations that use an installation of the GitHub App, limited to one repository if
-    one is specified."""
+    """Return the IDs of the Git installations that use an installation of the GitHub App, optionally limited to one
+    repository."""
     rows = tx.all(
         """SELECT id FROM git_installations
            WHERE provider = 'github' AND account = :account AND (:any = 1 OR repository_id = :repository)""",
@@ -364,8 +363,8 @@ def delete_draft(tx: Transaction, id: str) -> bool:
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """Return the remotes and folders of the organization's other spaces, collections, and sites that are synced with a
-    branch of this name."""
+    """Return the remotes and folders of the organization's other spaces, collections, and sites that are synced
+    with a branch of this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
            WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org AND g.project IS NULL
@@ -395,8 +394,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Claim syncs that are due for polling, and return them with their organizations. Syncs that aren't polled become
-    due again."""
+    """Claim syncs that are due for polling, and return them with their organizations. A claimed sync that isn't
+    polled becomes due again."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(
@@ -419,8 +418,8 @@ def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
 
 
 def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
-    """Return the projects that can include a space: the project of its collection, and the project that the space is
-    currently synced with."""
+    """Return the projects that can include a space: the project of its collection, and the project with which the
+    space is currently synced."""
     rows = tx.all(
         """SELECT g.id FROM git_projects g JOIN spaces s ON s.collection_id = g.collection_id WHERE s.id = :space
            UNION SELECT project FROM git_syncs WHERE space_id = :space AND project IS NOT NULL""",
@@ -456,8 +455,8 @@ def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
 
 
 def require_held(tx: Transaction, row: R, holder: str) -> R:
-    """Extend the lock, and return the current row. Raises LeaseLost if another run has locked the sync, or if the sync
-    no longer exists."""
+    """Extend the lock, and return the current row. Raises LeaseLost if another run has locked the sync, or if the
+    sync no longer exists."""
     taken = tx.run(
         f"UPDATE {row.TABLE} SET held_until = :until WHERE {row.KEY} = :id AND holder = :holder",
         id=row.owner_id,
@@ -474,7 +473,7 @@ def require_held(tx: Transaction, row: R, holder: str) -> R:
 
 
 def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
-    """Return all followed branches of a space by ref."""
+    """Return all followed branches of a space, sorted by ref."""
     rows = tx.all(f"SELECT {_BRANCH} FROM git_branches WHERE space_id = :space ORDER BY ref", space=space_id)
     return [BranchRow(*row) for row in rows]
 
@@ -502,7 +501,7 @@ def find_branch(tx: Transaction, space_id: str, ref: str) -> BranchRow | None:
 
 
 def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
-    """Return the open branch of a change request."""
+    """Return the open branch of a change request; None if there is none."""
     row = tx.one(
         f"SELECT {_BRANCH} FROM git_branches WHERE change_id = :change AND status = 'open' ORDER BY ref LIMIT 1",
         change=change_id,
@@ -531,7 +530,7 @@ def delete_branch(tx: Transaction, row: BranchRow) -> None:
 
 
 def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's version of the pages and items that are different in the space."""
+    """Return the repository's versions of the pages and items that differ from those in the space."""
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
     for object_id, kind, value in tx.all(
@@ -547,7 +546,7 @@ def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], 
 def put_ahead(
     tx: Transaction, space_id: str, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
 ) -> None:
-    """Replace the recorded differences."""
+    """Replace the stored differences between the repository and the space."""
     tx.run("DELETE FROM git_ahead WHERE space_id = :space", space=space_id)
     rows: list[dict[str, Any]] = []
     for page_id, page in pages.items():
@@ -615,7 +614,7 @@ def end_run(
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Delete runs that are too old, and end runs that were left open by a killed process."""
+    """Delete runs that are too old, and mark runs that a killed process left open as ended."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,
@@ -654,12 +653,12 @@ def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> S
 
 
 def count_ahead(tx: Transaction, space_id: str) -> int:
-    """Return the number of pages and items that were different from the repository at the last sync."""
+    """Return the number of pages and items that differed from the repository after the last sync."""
     return int(tx.value("SELECT count(*) FROM git_ahead WHERE space_id = :space", space=space_id))
 
 
 def find_names(tx: Transaction, space_id: str) -> GitNames | None:
-    """Return the Git object IDs of a space's content; None if it isn't synced."""
+    """Return the Git object IDs of a space's content; None if the space isn't synced."""
     found = tx.one("SELECT commit_id FROM git_syncs WHERE space_id = :space", space=space_id)
     if found is None:
         return None

@@ -1,5 +1,5 @@
-"""State of a space in its repository: the last synced revision, without the changes that the repository doesn't have
-yet."""
+"""State of a space in its repository: the last synced revision, without the changes that the repository doesn't
+have yet."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from octavo.kit.db.database import Transaction
 
 
 class SyncedState:
-    """State of a space in its repository. ``state``: the state of the revision. ``pages``, ``items``: the different
-    versions in the repository (None if deleted)."""
+    """State of a space in its repository. ``state``: the state of the revision. ``pages``, ``items``: the versions
+    in the repository that are different from those in the revision (None if deleted)."""
 
     def __init__(
         self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
@@ -70,7 +70,7 @@ class SyncedState:
         return found | {id: item for id, item in self.ahead_items.items() if item is not None}
 
     def with_changes(self, theirs: Versions) -> SyncedState:
-        """Return this state with additional changes from the repository."""
+        """Return this state with further changes from the repository."""
         return SyncedState(
             self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items}
         )
@@ -97,8 +97,8 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return both sides for merging the repository into the main version, relative to their common state. The
-    repository's side is represented as a change request."""
+    """Return the two sides for merging the repository into the main version, relative to their common state. The
+    repository's side has the same format as a change request."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

@@ -1,13 +1,13 @@
 """Sync a space: merge new commits in its repository into the main version, and commit new main revisions.
 
-Three states are known: the last synced state (the base), the main version, and the branch. ``core/merge.py``
-merges them, with the main version as "ours". For conflicting changes, both sides get the main version, and a
-change request contains both versions.
+A sync merges three states: the last synced state (the base), the main version ("ours"), and the branch.
+``core/merge.py`` merges them. Where changes conflict, both sides get the main version, and a change request
+contains both versions.
 
-A sync can be interrupted at any point. The main revision, the change request, and the known state of the repository are
-written in one transaction; changes that the repository doesn't have yet are stored in ``git_ahead`` until the commit
-has been pushed. A commit is recorded in the row before it is pushed, so that the next sync can check whether it
-arrived. A push never moves a branch that has changed since it was read."""
+A sync can be interrupted at any point. The main revision, the change request, and the known state of the repository
+are written in one transaction; changes that the repository doesn't have yet are stored in ``git_ahead`` until the
+commit has been pushed. A commit is recorded in the row before it is pushed, so that the next sync can check whether
+it arrived. A push never moves a branch that has changed since it was read."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ from .writing import Differing, FileContent, Writing, differing_from, write_all,
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons for failure that concern the content of the pushed commit."""
+"""Reasons for failures that the content of the pushed commit causes."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
-    """Run one sync. Return its outcome, or None if another sync is running. Raises LeaseLost if another process took
-    over."""
+    """Run one sync. Return its outcome, or None if another sync is running. Raises LeaseLost if another process has
+    taken over the sync."""
     with context.db.write() as tx:
         row = store.hold(tx, SyncRow, space_id, holder)
         if row is None:
@@ -150,7 +150,7 @@ def _tell(
 
 
 class Sync(SyncRun[SyncRow]):
-    """Running sync of a space."""
+    """Sync of a space in progress."""
 
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
         super().__init__(context, row, holder)
@@ -241,7 +241,7 @@ class Sync(SyncRun[SyncRow]):
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
-            """Record the sync in the import's transaction, so that later edits are never overwritten."""
+            """Record the synced state in the import's transaction, so that later edits are never overwritten."""
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
             store.put_blobs(tx, self.space_id, _oids(tx, state, entries))
@@ -262,7 +262,7 @@ class Sync(SyncRun[SyncRow]):
         self._outcome.revision, self._outcome.commit = made.revision, head
 
     def _with_large(self, source: Source) -> Source:
-        """Return the source with Git LFS files instead of their pointers."""
+        """Return the source with Git LFS files in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.download(found.values())
@@ -413,9 +413,9 @@ class Sync(SyncRun[SyncRow]):
         since: int = 0,
         all_new: bool = False,
     ) -> None:
-        """Write the next main revision and the known state of the repository in one transaction, and then
-        the commit. ``found``: the differences between the repository and the space after this write.
-        ``since``: the sequence number after which ``said`` describes the main revisions."""
+        """Write the next main revision and the known state of the repository in one transaction, and then create
+        the commit. ``found``: the differences between the repository and the space after this write. ``since``: the
+        sequence number of the last main revision that ``said`` doesn't describe."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
@@ -476,7 +476,7 @@ class Sync(SyncRun[SyncRow]):
             record_git_commit(tx, made.revision_id, self._commit_data(copy, commit, own=True))
 
     def _keeps_differences(self, found: Differing | None) -> bool:
-        """Return whether the differences stay in the repository, because this sync only reads from it."""
+        """Return whether the repository keeps its differences from the space, because this sync only reads from it."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------
@@ -484,8 +484,9 @@ class Sync(SyncRun[SyncRow]):
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
-        """Return the files to change in a new commit on top of ``commit``, and the Git object IDs of all text and file
-        contents. Files tracked by Git LFS are uploaded to its server; files that the server rejects stay unchanged."""
+        """Return the files to change in a new commit on top of ``commit``, and the Git object IDs of all text and
+        file contents. Files tracked by Git LFS are uploaded to the Git LFS server. Files that this server rejects
+        stay unchanged in the commit."""
         found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
         tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
@@ -531,8 +532,8 @@ class Sync(SyncRun[SyncRow]):
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
     def _send_large(self, copy: Repository, files: Mapping[str, FileContent]) -> dict[str, str]:
-        """Upload these files to the Git LFS server, and return the Git object IDs of their pointers by path,
-        except files that the server rejects."""
+        """Upload these files to the Git LFS server, and return the Git object IDs of their pointers by path. Files
+        that the server rejects are omitted."""
         pointers: dict[str, bytes] = {}
         sizes: dict[str, int] = {}
         for path, file in files.items():
@@ -594,8 +595,8 @@ def _mode_of(there: tuple[int, str] | None) -> int:
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's versions of pages and items until the commit has been pushed. Settings that aren't stored
-    in any file don't need a commit and are considered synced."""
+    """Return the repository's versions of pages and items until the commit has been pushed. Settings that aren't
+    stored in any file don't require a commit and are considered synced."""
     if found is None or not pushes:
         return {}, {}
     return (

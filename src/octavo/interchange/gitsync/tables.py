@@ -106,8 +106,8 @@ declare(
 
 
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Remove the sync, because the person who connected the space has no permissions in the new
-    organization."""
+    """Remove the sync of a space that moved to another organization, because the person who connected the space has
+    no permissions there."""
     delete(tx, SyncRow, space_id)
     delete_draft(tx, space_id)
 
@@ -117,7 +117,7 @@ def _purge(tx: Transaction, space_id: str) -> None:
 
 
 def _begin(tx: Transaction, beginning: NewSpace) -> None:
-    """Sync the collection where a new space was created."""
+    """Request a sync of the collection in which a new space was created."""
     for project_id in list_projects_of(tx, beginning.space_id):
         notice_project(tx, project_id)
 

@@ -1,4 +1,4 @@
-"""Requested syncs, and the results of checks before they start."""
+"""Requested syncs, and the results of previews."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .store import First
 
 
 class RepositoryFolder(Struct, frozen=True):
-    """Repository folder that a person entered, not validated yet. ``folder``: the folder; empty for the
-    entire repository. ``credential``: the credential; an `ssh-key` must still be generated."""
+    """Repository folder that a person entered, not validated yet. ``folder``: the folder; empty for the entire
+    repository. ``credential``: the credential; an `ssh-key` has yet to be generated."""
 
     remote: str
     branch: str
@@ -25,7 +25,7 @@ class RepositoryFolder(Struct, frozen=True):
 
 class RequestedSync(Struct, frozen=True):
     """Requested sync. ``first``: the side that determines the initial content. ``settings``: the specified
-    settings, by their names in the request body that changes a sync."""
+    settings, with the same names as in a request body that updates a sync."""
 
     where: RepositoryFolder
     first: First
@@ -55,8 +55,8 @@ class SeenRepository(Struct, frozen=True):
 
 
 class Differences(Struct, frozen=True):
-    """Changes that a first sync would make. The lists contain all paths in sorted order. ``same``: the
-    number of unchanged paths."""
+    """Changes that a first sync would make. The lists contain all paths, sorted. ``same``: the number of unchanged
+    paths."""
 
     repository: SeenRepository
     same: int

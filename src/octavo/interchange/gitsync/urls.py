@@ -1,4 +1,4 @@
-"""URLs of repositories: the URLs that people can enter, and the URLs that are shown."""
+"""Repository URLs: those that people can enter, and those that are shown."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _HOST = re.compile(r"[^\W_][\w.-]*|[0-9a-f:.]+", re.IGNORECASE)
 _USUAL_PORTS = (None, 22, 80, 443)
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.lock(?:/|\Z)|[/.]\Z")
-"""Patterns that Git doesn't allow in branch names."""
+"""Pattern for text that Git doesn't allow in branch names."""
 
 
 class Remote(Struct, frozen=True):
-    """Remote repository. ``url``: the URL without credentials. ``path``: the server's name for the
-    repository."""
+    """Remote repository. ``url``: the URL without credentials. ``path``: the repository's path on the server."""
 
     scheme: str
     host: str
@@ -33,7 +32,7 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the owner and name of the repository in the providers' format."""
+        """Return the owner and name of the repository, as providers write them."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 
@@ -123,8 +122,8 @@ def read_folder(text: str, field: str = "folder") -> str:
 
 
 def read_web_path(remote: Remote, branch: str, url: str) -> str | None:
-    """Return the path of a file in a repository whose page at the Git provider has a URL. None if the URL is of
-    something else, or of a fixed version of the file.
+    """Return the path of the file whose page on the Git provider's website has this URL; None if it is the URL of
+    anything else, or of a fixed version of the file.
 
     >>> remote = read_remote("https://github.com/acme/shop", local=False)
     >>> read_web_path(remote, "main", "https://github.com/acme/shop/blob/main/src/cart.py?plain=1")
@@ -146,7 +145,7 @@ def read_web_path(remote: Remote, branch: str, url: str) -> str | None:
 
 
 def web_address(remote: Remote, provider: str, kind: str, what: str, path: str = "") -> str | None:
-    """Return the URL of a tree's or commit's web page at the Git provider; None if there is none."""
+    """Return the URL of a tree's or commit's page on the Git provider's website; None if there is none."""
     if remote.scheme == "file":
         return None
     base = f"https://{remote.host}" if remote.scheme == "ssh" else remote.url.removesuffix(remote.path)

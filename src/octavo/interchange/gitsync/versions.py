@@ -1,4 +1,4 @@
-"""Versions of files in the repository of a space, including those outside of the synced folder."""
+"""Versions of files in a space's repository, including files outside the synced folder."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .store import SyncRow
 
 
 class FileVersions(Struct, frozen=True):
-    """Files in a commit. ``committed_at``: when it was made, in milliseconds. ``versions``: the IDs of the files'
-    contents by path, without those that don't exist."""
+    """Files in a commit. ``committed_at``: the time of the commit in milliseconds. ``versions``: the IDs of the
+    files' contents, by path. Files that don't exist are omitted."""
 
     committed_at: int
     versions: dict[str, str]
 
 
 def read_versions(context: Context, row: SyncRow, paths: Iterable[str]) -> FileVersions | None:
-    """Return the versions of files in the last synced commit. None if they can't be read now, for example because a
-    sync is running."""
+    """Return the versions of files in the last synced commit; None if they can't be read right now, for example
+    because a sync is running."""
     if row.commit_id is None:
         return None
     try:

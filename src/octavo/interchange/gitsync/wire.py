@@ -54,9 +54,9 @@ _SHOWN = 100
 
 
 class GitCredential(Struct, rename="camel"):
-    """Credential for a repository. With the type ``ssh-key``, the server generates a key and shows only its
-    public part. With ``app``, the repository is connected through the GitHub or GitLab app that the caller
-    signed in to. ``secret``: the token or the password, for the other types."""
+    """Credential for a repository. With the type ``ssh-key``, the server generates a key and shows only its public
+    part. With ``app``, the repository is connected through the GitHub or GitLab app that the caller signed in to.
+    ``secret``: for the other types, the token or the password."""
 
     type: Literal["token", "password", "ssh-key", "app"]
     username: Annotated[str, Meta(max_length=255)] | None = None
@@ -64,8 +64,8 @@ class GitCredential(Struct, rename="camel"):
 
 
 class GitTarget(Struct, rename="camel"):
-    """Repository to sync with. ``remote``: the HTTPS or SSH URL without credentials. ``folder``: the folder
-    in the repository for the space; empty for the entire repository."""
+    """Repository to sync with. ``remote``: the HTTPS or SSH URL without credentials. ``folder``: the folder to
+    sync; empty for the entire repository."""
 
     remote: RemoteUrl
     branch: Branch
@@ -74,12 +74,12 @@ class GitTarget(Struct, rename="camel"):
 
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
-    """Settings of a new sync. ``first``: the side that determines the initial content. ``pollSeconds``: the
-    seconds between polls; with 0, syncs run only for webhooks and requests. ``signCommits``: whether to sign
+    """Settings of a new sync. ``first``: the side that determines the initial content. ``pollSeconds``: the number
+    of seconds between polls. If it is 0, only webhooks and requests start syncs. ``signCommits``: whether to sign
     commits with a generated key. ``commitStatuses``: whether to report the result of each commit to the Git
-    provider; requires a token. ``pullRequests``: whether to turn open pull requests into the branch into
-    change requests; requires a token. ``branchPattern``: a pattern for other branches to turn into change
-    requests; ``*`` matches any text."""
+    provider; requires a token. ``pullRequests``: whether to turn open pull requests into the branch into change
+    requests; requires a token. ``branchPattern``: a pattern for other branches to turn into change requests; ``*``
+    matches any text."""
 
     first: First
     direction: Direction = "both"
@@ -93,9 +93,9 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
 
 
 class UpdateGitSync(Struct, rename="camel", kw_only=True):
-    """Updated settings of a sync; omitted fields don't change. ``forgetHostKey``: whether the next SSH
-    connection accepts any server key; a sync that stopped because of the key continues. ``signCommits``: true
-    to generate a key if there is none; false to delete it."""
+    """Updated settings of a sync; omitted fields don't change. ``forgetHostKey``: whether the next SSH connection
+    accepts any server key. If so, a sync that stopped because of the key continues. ``signCommits``: true to
+    generate a key if there is none; false to delete it."""
 
     direction: Direction | UnsetType = UNSET
     provider: Provider | UnsetType = UNSET
@@ -154,11 +154,11 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 
 class GitSync(_Connected, rename="camel", kw_only=True):
-    """Sync of a space. ``commit``, ``revision``: the last synced commit and revision. ``ahead``: the number of pages
-    and files that the repository doesn't have yet. ``reason``, ``message``: the cause of a failure, or the decision
-    that a stopped sync is waiting for. ``signingKey``: the public part of the key that signs commits.
-    ``branchesMessage``: the reason that some branches couldn't be followed. ``project``: the collection or site whose
-    sync includes this space and contains the settings."""
+    """Sync of a space. ``commit``, ``revision``: the last synced commit and revision. ``ahead``: the number of
+    pages and files that the repository doesn't have yet. ``reason``, ``message``: the cause of a failure, or the
+    decision that a stopped sync is waiting for. ``signingKey``: the public part of the key that signs commits.
+    ``branchesMessage``: the reason that some branches couldn't be followed. ``project``: the collection or site
+    whose sync includes this space and has the settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -175,8 +175,8 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
 
 
 class GitProjectSpace(Struct, rename="camel", kw_only=True):
-    """Space that is synced as part of a collection or site. ``folder``: its folder in the repository.
-    ``message``: any problem; the space's own Git sync has details."""
+    """Space that is synced as part of a collection or site. ``folder``: its folder in the repository. ``message``:
+    a description of any problem. For details, get the Git sync of the space."""
 
     space: str
     folder: str
@@ -188,10 +188,10 @@ class GitProjectSpace(Struct, rename="camel", kw_only=True):
 
 
 class GitProject(_Connected, rename="camel", kw_only=True):
-    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the branch's commit at the
-    last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that the last sync skipped,
-    if you can see all spaces. ``reason``, ``message``: the cause of a failure, or the decision that a stopped sync is
-    waiting for."""
+    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the branch's commit at
+    the last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that the last sync
+    skipped; empty unless you can see all spaces. ``reason``, ``message``: the cause of a failure, or the decision
+    that a stopped sync is waiting for."""
 
     object: Literal["git-project"] = "git-project"
     type: Literal["collection", "site"]
@@ -207,7 +207,7 @@ class GitProjectWithSecret(GitProject, rename="camel", kw_only=True):
 
 
 class GitPlace(Struct, rename="camel"):
-    """Folder that would become a space, with its ``space`` if that space already exists. ``first``: the side that
+    """Folder that would become a space. ``space``: the space, if it already exists. ``first``: the side that
     determines the content; omitted if nothing changes."""
 
     folder: str
@@ -258,7 +258,7 @@ class GitRun(Struct, rename="camel", kw_only=True):
 class GitBranch(Struct, rename="camel", kw_only=True):
     """Branch that a change request is synced with. ``branch``: its name; omitted for a branch in another
     repository. ``pullRequest``: its pull request, if any. ``pushes``: whether edits in the change request are
-    committed to the branch. ``message``: any problem."""
+    committed to the branch. ``message``: a description of any problem."""
 
     object: Literal["git-branch"] = "git-branch"
     change_request: str
@@ -283,10 +283,10 @@ class PushChangeRequest(Struct):
 
 
 class GitPreview(Struct, rename="camel", kw_only=True):
-    """Changes that a first sync would make. The lists contain at most 100 paths; the numbers include all paths.
-    ``branches``: the repository's branches. With the direction `import`, files that exist only in the repository are
-    added to the space, and files that exist only in the space are deleted from it; with `export`, the opposite happens.
-    Files that exist on both sides are replaced with the files from the chosen side."""
+    """Changes that a first sync would make. Each list contains at most 100 paths, but the numbers count all paths.
+    ``branches``: the repository's branches. With the direction `import`, files that exist only in the repository
+    are added to the space, and files that exist only in the space are deleted from it; with `export`, the opposite
+    happens. Files that exist on both sides are replaced with the files from the chosen side."""
 
     same: int
     only_in_space: list[str]
@@ -393,7 +393,7 @@ def read_one_time_sync(body: ImportRepository | ExportToRepository) -> Requested
 
 
 def present_info(row: SyncRow, run: SyncRunRow | None) -> GitSyncState:
-    """Present a space's repository. ``run``: the last sync."""
+    """Return a space's repository in the API format. ``run``: the last sync."""
     state = msgspec.convert(describe(row), GitSyncState)
     state.installation_id = row.space_id
     if run is not None:
@@ -403,7 +403,7 @@ def present_info(row: SyncRow, run: SyncRunRow | None) -> GitSyncState:
 
 
 def present_site_state(row: ProjectRow) -> GitSyncState:
-    """Present a site's repository."""
+    """Return a site's repository in the API format."""
     remote = read_remote(row.remote, local=True)
     return GitSyncState(
         repo_name=remote.name,
@@ -415,7 +415,7 @@ def present_site_state(row: ProjectRow) -> GitSyncState:
 
 
 def present_operation(run: SyncRunRow) -> GitOperation:
-    """Present a sync as an operation. Its direction is the direction of most of the changes."""
+    """Present a sync as an operation. Its direction is the one in which most of the changes were made."""
     done = {"running": "running", "failed": "failure", "stopped": "failure"}.get(run.status, "success")
     return GitOperation(
         state=done,  # type: ignore[arg-type]
@@ -433,9 +433,9 @@ def path_of(row: Connected) -> str:
 
 
 class SyncContext(Struct, frozen=True):
-    """Additional data shown with a sync. ``ahead``: the number of pages and files in a space that are different from
-    the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's spaces that
-    the caller can see. ``whole``: whether the caller can see all of the project's spaces."""
+    """Additional data to show with a sync. ``ahead``: the number of pages and files in a space that differ from
+    those in the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's
+    spaces that the caller can see. ``whole``: whether the caller can see all of the project's spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None

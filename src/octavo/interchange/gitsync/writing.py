@@ -1,4 +1,4 @@
-"""Files that a commit must write for a space, and the data about these files that the space must record."""
+"""Files that a commit must write for a space, and changes to the space that must be recorded with them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class FileContent(Struct, frozen=True):
 
 
 class Writing(Struct):
-    """Files to write. ``files``: the new content by path; None to delete a file. ``noted``: changes to the space's own
-    pages and items that must be recorded so that both sides agree. ``bodies``: the new text for these changes."""
+    """Files to write. ``files``: the new content by path; None to delete a file. ``noted``: changes that must be
+    recorded in the space's own pages and items so that both sides agree. ``bodies``: the new text for these
+    changes."""
 
     files: dict[str, FileContent | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)
@@ -49,8 +50,8 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Different pages and items, by ID: the version in the repository, and the new version of the space (None if it
-    doesn't exist)."""
+    """Pages and items that differ, by ID: the version in the repository, and the new version in the space (None if
+    it doesn't exist)."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -59,7 +60,7 @@ class Differing(Struct, frozen=True):
 def differing(
     pages: Mapping[str, tuple[Page | None, Page | None]], items: Mapping[str, tuple[Item | None, Item | None]]
 ) -> Differing:
-    """Return the pairs whose versions are actually different."""
+    """Return only the pairs whose two versions actually differ."""
     return Differing(
         {id: pair for id, pair in pages.items() if not same_page(*pair)},
         {id: pair for id, pair in items.items() if not same_item(*pair)},
@@ -91,13 +92,13 @@ def write_files(
 
 
 def write_all(tx: Transaction, state: State, read: Callable[[str], str]) -> Writing:
-    """Return all files of a space."""
+    """Return all files of a space, so that a commit can write them."""
     everything = _Everything(tx, state, Changes(), None, read)
     return everything.write()
 
 
 def _is_structural(found: Differing) -> bool:
-    """Return whether files are added or removed or the navigation changes."""
+    """Return whether files are added or removed, or whether the navigation changes."""
     for old, new in found.pages.values():
         if old is None or new is None or any(getattr(old, n) != getattr(new, n) for n in _STRUCTURE):
             return True
@@ -123,7 +124,7 @@ def _contents(found: Differing) -> Writing:
 
 
 class _Everything:
-    """All pages and items in a space's new state, for writing their files. ``found``: the differences to write; None to
+    """All pages and items in a space's new state, for writing files. ``found``: the differences to write; None to
     write all files."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Logos, icons, and colors in each tool's configuration, with a table of their locations."""
+"""Read logos, icons, and colors from each tool's configuration, using a table of their locations."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MAX_STYLES = 50
 
 
 class _Where(NamedTuple):
-    """Keys of each branding value in a tool's configuration, with dots between levels. The first key that has a value
-    is used. ``variable``: the CSS variable with the color if no key has it. ``dark`` and ``dark_color``: the variable
-    and the color for dark pages."""
+    """Keys of each branding value in a tool's configuration, with dots between levels. The first key that has a
+    value is used. ``variable``: the CSS variable that contains the color if no key does. ``dark`` and
+    ``dark_color``: the variable and the color for dark pages."""
 
     logo: tuple[str, ...] = ()
     dark: tuple[str, ...] = ()

@@ -88,8 +88,8 @@ _CONSTRUCTS = re.compile(
 
 
 def _find(files: Heads) -> tuple[str, str | None]:
-    """Return the kind and the folder of a source. If no reader matches, the folder is None, and the files are converted
-    one by one."""
+    """Return the kind and the folder of a source. If no reader matches, the folder is None, and each file is
+    converted individually."""
     if any(name in files.known for name in _OWN):
         return "octavo", ""
     for reader in READERS:
@@ -109,9 +109,10 @@ def read_source(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return a source as one source of Octavo Markdown. ``convert``: a function that converts HTML and office documents
-    to Markdown. ``kind``: the specified kind, if any. ``several``: whether to add versions and languages as parts;
-    otherwise, all variants except one are skipped and reported. Raises SourceError if the source isn't of this kind."""
+    """Convert a source to one source of Octavo Markdown. ``convert``: a function that converts HTML and office
+    documents to Markdown. ``kind``: the kind that a person specified, if any. ``several``: whether to add versions
+    and languages as parts; otherwise, all variants except one are skipped and reported. Raises SourceError if the
+    source isn't of this kind."""
     files = Heads(source)
     found, folder = _find(files)
     if kind is not None and kind != found:

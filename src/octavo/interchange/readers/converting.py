@@ -1,5 +1,4 @@
-"""Convert uploaded files to one Markdown source. Archives are unpacked; HTML and office documents are
-converted."""
+"""Convert uploaded files to one Markdown source. This unpacks archives, and converts HTML and office documents."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ from .scratch import TemporaryFiles, opening_of
 from .types import Tick
 
 MAX_PAGE = 10 * 1024 * 1024
-"""Maximum size in bytes of the HTML or the text of an office document that becomes one page."""
+"""Maximum size in bytes of HTML, or of the text of an office document, that becomes one page."""
 MAX_UNPACKED = 200 * 1024 * 1024
 """Maximum unpacked size of an office document in bytes."""
 _HTML = (".html", ".htm", ".xhtml", ".aspx")
@@ -49,8 +48,8 @@ def read_files(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return files of any kind as one source of Octavo Markdown. ``several``: whether to include all
-    versions and languages. Raises SourceError if the files can't be imported."""
+    """Convert files of any kind to one source of Octavo Markdown. ``several``: whether to include all versions and
+    languages. Raises SourceError if the files can't be imported."""
     return read_source(
         raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind, several
     )
@@ -64,8 +63,7 @@ def convert_file(file: Path, folder: TemporaryFiles) -> Source:
 
 
 class _Conversion:
-    """Conversion of a source in which pages in other formats become Markdown files, with links updated to
-    match."""
+    """Conversion of a source. Pages in other formats become Markdown files, and links to them are updated."""
 
     def __init__(self, raw: Source, folder: TemporaryFiles, tick: Tick) -> None:
         self.raw = raw
@@ -193,7 +191,8 @@ class _Conversion:
         return {"src": asset or "", **({"alt": image.alt_text} if image.alt_text else {})}
 
     def _asset(self, path: str, data: bytes) -> str | None:
-        """Return the path of an image embedded in a page, from the root, with a leading slash."""
+        """Return the path of an image that is embedded in a page. The path starts with a slash and is relative to
+        the root."""
         name = name_image(data)
         if name is None:
             self.made.problem(
@@ -254,8 +253,8 @@ _LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
 
 
 def _move_headings_below_title(document: Any) -> Any:
-    """Return a Word document with its title as the first heading, and all other headings moved one level
-    down."""
+    """Move the title of a Word document to the first heading, and all other headings one level down. Return the
+    document."""
     from mammoth import documents, transforms
 
     def style(paragraph: Any) -> str:
@@ -283,7 +282,7 @@ def _free(path: str, taken: set[str]) -> str:
 
 
 def _part(packed: Source, name: str) -> bytes:
-    """Return a part of an OpenDocument file; empty for an image that is damaged or too large. Raises
+    """Return a part of an OpenDocument file; empty if it is an image that is damaged or too large. Raises
     SourceError if the file is damaged."""
     if name.endswith(".xml"):
         _check_text(packed.size(name))

@@ -1,4 +1,4 @@
-"""Convert a reader's layout to one source of Octavo Markdown: pages, their tree, their files, and their
+"""Convert a reader's layout to one source of Octavo Markdown: the pages, their tree, their files, and their
 original locations."""
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ _ALIAS = re.compile(r"/?(?:@|~)(?P<alias>[\w-]*|@)/")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
-"""Maximum number of old URL paths in an Octavo configuration file, whose size is also limited."""
+"""Maximum number of old URL paths in an Octavo configuration file. The size of this file is limited, too."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
-"""Invisible content before the first heading on a page."""
+"""Invisible content before the first heading of a page."""
 MAX_PICTURE = 5 * 1024 * 1024
 """Maximum size in bytes of a logo or an icon."""
 
@@ -72,7 +72,7 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the layouts of the other variants. The layouts are created only if a link doesn't point to any of the
+        """Return the layouts of the other variants. They are created only if a link doesn't lead to any of the
         imported pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
@@ -86,8 +86,8 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 def gather_parts(
     files: Heads, variants: Sequence[Variant], project: str, add: Add, tick: Tick
 ) -> dict[str, Source]:
-    """Return each variant as a separate source, by key. Links to pages in another variant refer to its space
-    by key."""
+    """Convert each variant to a separate source, and return the sources by key. Links to a page in another variant
+    use the key to refer to that variant's space."""
     made: list[_Other] = []
     for variant in variants:
         layout = variant.lay_out()
@@ -103,7 +103,7 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """Variant that links can point to. ``comes``: whether the variant is also imported into its own space."""
+    """Variant to which links can lead. ``comes``: whether the variant is also imported, into its own space."""
 
     variant: Variant
     gathering: _Gathering
@@ -111,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Source with the names but not the text of pages, which is enough to plan their paths."""
+    """Source with the names of pages but without their text, which is enough to plan their paths."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -188,7 +188,7 @@ class _Gathering:
         )
 
     def _brand(self) -> Brand:
-        """Return the branding in the configuration, with its image files."""
+        """Return the branding from the configuration, with its image files."""
         stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
         pictures: dict[str, Callable[[], bytes]] = {}
 
@@ -219,7 +219,7 @@ class _Gathering:
         )
 
     def _redirect_old_urls(self, addresses: dict[str, str]) -> None:
-        """Redirect old URL paths to their pages."""
+        """Redirect old URL paths to the pages that had these paths."""
         if self.layout.rest and not self.layout.redirects and not self.layout.convert:
             return  # A folder of files never had URLs.
         paths = {page.file_path: page.path for page in plan_import(self.made).pages if page.file_path}
@@ -247,8 +247,7 @@ class _Gathering:
         return self.layout.titles.get(path) or self.filled(self.files.name(path))
 
     def filled(self, text: str) -> str:
-        """Return text from front matter or navigation with variables replaced by their values, if pages
-        have variables."""
+        """Return text from front matter or navigation. If pages can use variables, fill in their values."""
         known = self.layout.values.get("variables") if self.layout.dialect.jsx else None
         if not isinstance(known, dict) or "{{" not in text:
             return text
@@ -314,7 +313,7 @@ class _Gathering:
     def _summary_entries(
         self, entries: Sequence[Entry], level: int, target_of: Callable[[str], str]
     ) -> Iterator[SummaryEntry]:
-        """Yield the entries of SUMMARY.md for a navigation. ``target_of``: a function that returns the target of an
+        """Yield the entries for a navigation in SUMMARY.md. ``target_of``: a function that returns the target of an
         entry's link."""
         for entry in entries:
             children = (
@@ -413,7 +412,7 @@ class _Gathering:
             self.page_titles[path] = _plain_title(first[1]) or self.name(path)
 
     def _converted(self, path: str, page: _Page) -> str | None:
-        """Convert the page in a file that isn't Markdown; return None for Markdown."""
+        """Convert a file that isn't Markdown to a page; return None for Markdown."""
         convert, files = self.layout.convert, self.files
         if convert is None:
             return None
@@ -437,7 +436,7 @@ class _Gathering:
     # Files
 
     def _add_rest(self) -> None:
-        """Add the other files in the folders of pages, and files from other folders that pages show."""
+        """Add the other files in the folders of pages, and the files from other folders that pages show."""
         root, statics = self.layout.root, self.layout.statics
         for path in self.files.paths:
             name = posixpath.basename(path).lower()
@@ -468,8 +467,7 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Return the path in the result for a file of the source. A file is assigned a path when it is
-        first requested."""
+        """Return the path of a source file in the result. The path is assigned when it is first requested."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -504,7 +502,7 @@ class _Gathering:
         return places.get(fragment, fragment)
 
     def find(self, name: str, source: str) -> str | None:
-        """Return the file of the source that a path in the file ``source`` refers to."""
+        """Return the source file to which a path in the file ``source`` refers."""
         layout, name = self.layout, composed(name)
         if (alias := _ALIAS.match(name)) and (
             found := self.mapped(name) or self.named_by_alias(alias["alias"], name[alias.end() :])
@@ -549,8 +547,8 @@ class _Gathering:
         return None
 
     def _keys(self, name: str, literal: bool = False) -> list[str]:
-        """Return the possible URL paths for a path from the root of the site. ``literal``: whether the tool
-        doesn't add a prefix."""
+        """Return the possible URL paths for a path that is relative to the root of the site. ``literal``: whether
+        the tool doesn't add a prefix."""
         key, base = name.strip("/"), self.layout.base.strip("/")
         keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
         if self.layout.begins and not literal:
@@ -558,7 +556,6 @@ class _Gathering:
         return keys
 
     def _page_at(self, keys: Sequence[str]) -> str | None:
-        """Return the page at one of these URL paths."""
         for each in keys:
             each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
             if (found := self.by_address.get(each) or self.folded.get(each.casefold())) is not None:
@@ -568,9 +565,9 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page in another variant that a path in the file ``source`` refers to; None if the path is a page
-        in this variant or doesn't exist. ``found``: the path's target in this variant. ``literal``: whether the tool
-        doesn't add a prefix."""
+        """Return the page in another variant to which a path in the file ``source`` refers; None if the path leads
+        to a page in this variant or to no page. ``found``: the path's target in this variant. ``literal``: whether
+        the tool doesn't add a prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
@@ -618,8 +615,8 @@ class _Gathering:
         return None
 
     def _leaves_language(self, name: str, source: str, found: str) -> bool:
-        """Return whether a relative path is in a language's folder but refers to the page in the default
-        language, because it isn't translated."""
+        """Return whether a relative path is in a language's folder but refers to a page in the default language,
+        because that page isn't translated."""
         return any(
             source.startswith(over)
             and not found.startswith(over)
@@ -628,8 +625,8 @@ class _Gathering:
         )
 
     def url_of_other_variant(self, variant_page: tuple[_Other, str], fragment: str) -> str | None:
-        """Return the URL of a page in another variant, or None if the variant isn't imported and the page's
-        old URL is unknown."""
+        """Return the URL of a page in another variant; None if the variant isn't imported and the page's old URL is
+        unknown."""
         (other, path), layout = variant_page, self.layout
         place = other.gathering
         anchor = place.anchor(path, fragment)
@@ -645,16 +642,15 @@ class _Gathering:
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
         """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`, or
-        `@assets/`. Aliases are defined in the configurations of various tools, but nearly all tools use the same
-        aliases."""
+        `@assets/`. Each tool defines aliases in its configuration, but nearly all tools use the same ones."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
 
     @cached_property
     def _mappings(self) -> list[tuple[str, str, str]]:
-        """Return the ``paths`` of the project's ``tsconfig.json``: the base folder, a pattern, and its replacement.
-        ``*`` in a pattern matches any text."""
+        """Return the ``paths`` in the project's ``tsconfig.json`` as triples of a base folder, a pattern, and its
+        replacement. ``*`` in a pattern matches any text."""
         for name in ("tsconfig.json", "jsconfig.json"):
             given = read_literal(self.files.text(self.project + name) or "")
             options = given.get("compilerOptions") if isinstance(given, dict) else None
@@ -667,7 +663,7 @@ class _Gathering:
         return []
 
     def mapped(self, name: str) -> str | None:
-        """Return the file for a path, based on the ``paths`` of the project's ``tsconfig.json``."""
+        """Return the file for a path according to the ``paths`` in the project's ``tsconfig.json``."""
         if name.startswith((".", "/")):
             return None
         for folder, pattern, target in self._mappings:
@@ -731,7 +727,7 @@ class _Gathering:
         return made
 
     def named(self, name: str) -> str | None:
-        """Return the file with this name, in any folder."""
+        """Return the file with this name, regardless of its folder."""
         if self.names is None:
             self.names = {}
             for path in self.files.paths:
@@ -746,10 +742,10 @@ class _Gathering:
 
 
 class _Page:
-    """Page during its conversion (``layout.Place``). ``written``: the file that contains its links."""
+    """Page while it is being converted (``layout.Place``). ``written``: the file that contains its links."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
-        """Create a page. ``above``: the number of lines in the file before the first numbered line."""
+        """Create a page. ``above``: the number of lines in the file that precede line 1 of the text."""
         self.gathering = gathering
         self.path = path
         self.written = written or path

@@ -1,4 +1,4 @@
-"""Front matter of imported pages: keys from other tools that Octavo keeps."""
+"""Front matter of imported pages, including the keys from other tools that Octavo keeps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VALUES: dict[FieldType, tuple[type, ...]] = {
     "flag": (object,),
 }
 _OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
-"""Front matter keys that have Octavo's meaning only in a folder in Octavo's own format."""
+"""Front matter keys that have Octavo's meaning only in folders that use Octavo's own format."""
 _CONSUMED = _OWN_KEYS.keys() | set(
     """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
     order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases
@@ -45,9 +45,9 @@ def keep_head(
     *,
     is_hidden: bool,
 ) -> JsonObject:
-    """Return the front matter of a page, converted from its source. ``description``: the description to use if the page
-    doesn't have its own. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether the source
-    is in Octavo's own format, with its keys."""
+    """Return the front matter of a page, converted from its source. ``description``: the description to use if the
+    page doesn't have its own. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether the
+    source uses Octavo's own format and keys."""
     kept: JsonObject = {}
     for key in ("description", "summary", "subtitle", "excerpt"):
         if isinstance(head.get(key), str) and head[key].strip():

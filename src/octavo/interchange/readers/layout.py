@@ -1,4 +1,4 @@
-"""Result of every reader: the pages, their order, their names, and their original locations."""
+"""Result of a reader: the pages with their order, names, and original locations."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ Head = dict[str, Any]
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """Differences between the Markdown of a kind of source and the Markdown of Octavo. Syntax that doesn't conflict
+    """Differences between the Markdown in a kind of source and Octavo Markdown. Syntax that doesn't conflict
     (alerts, fenced containers, definition lists, attribute lists) is recognized in all kinds of sources.
 
-    ``jsx``: components and expressions, in files with these extensions. ``vue``: Vue scripts and templates. ``tags``:
-    ``{% %}`` contains Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and ``===`` with an
-    indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``. ``roles``: directives and roles in
-    braces. ``wiki``: links ``[[Page]]``. ``vault``: comments between ``%%``, and block names at the ends of blocks, as
-    in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names between colons are icons. ``marks``: highlighted
-    text, ``==x==``. ``lowered`` and ``raised``: subscript and superscript, ``~x~`` and ``^x^``. ``tabsets``: headings
-    as tabs, and drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with
-    an emoji, adjacent listings as tabs, and ``<<value>>``, as in ReadMe."""
+    Each field enables one kind of syntax. ``jsx``: components and expressions, in files with these extensions.
+    ``vue``: Vue scripts and templates. ``tags``: Octavo tags in ``{% %}``, as in a folder in Octavo's own format.
+    ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
+    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: links in the format ``[[Page]]``. ``vault``:
+    comments between ``%%``, and block names at the ends of blocks, as in Obsidian. ``dollars``: formulas in the
+    format ``$x$``. ``icons``: icon names between colons. ``marks``: highlighted text, ``==x==``. ``lowered`` and
+    ``raised``: subscript and superscript, ``~x~`` and ``^x^``. ``tabsets``: headings as tabs, and drawings in code
+    fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with an emoji, adjacent
+    code blocks as tabs, and ``<<value>>``, as in ReadMe."""
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
@@ -51,7 +52,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, kw_only=True):
-    """Entry in the tree: a page from a file in the source (``path``), a link (``href``), or a group of pages.
+    """Entry in the page tree: a page from a file in the source (``path``), a link (``href``), or a group of pages.
 
     ``title``: the title in the navigation; None to use the page's own title.
     """
@@ -68,7 +69,8 @@ class Place(Protocol):
     path: str
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
-        """Return the converted page's reference for ``href``. ``shown``: whether it is an image or a file."""
+        """Return the reference to use for ``href`` on the converted page. ``shown``: whether it is an image or a
+        file."""
 
     def in_language(self, path: str, language: str, line: int) -> str:
         """Return the reference to a page in another language, relative to the folder of this page or to the
@@ -79,21 +81,21 @@ class Place(Protocol):
         stored."""
 
     def wiki(self, name: str, line: int, *, may_be_missing: bool = False) -> tuple[str, str]:
-        """Return the href and the text for a page name in double brackets. The href of a missing page
-        starts with a null character. ``may_be_missing``: whether a missing page isn't reported."""
+        """Return the href and the link text for a page name in double brackets. The href of a missing page starts
+        with a null character. ``may_be_missing``: whether a missing page isn't reported."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
-        """Return the path and the text of an included file."""
+        """Return the path and the text of an included file; None if it can't be included."""
 
     def embedded(self, text: str, line: int) -> str | None:
-        """Return the Markdown for a fragment in another markup language below a line, or None if it isn't
+        """Return the Markdown for a fragment in another markup language below a line; None if that language isn't
         supported."""
 
     def below(self) -> list[tuple[str, str]]:
-        """Return the href and title of each subpage."""
+        """Return the href and the title of each subpage."""
 
     def value(self, name: str) -> str | None:
-        """Return the value of a variable of the source."""
+        """Return the value of one of the source's variables."""
 
     def problem(self, line: int, code: str, message: str) -> None: ...
 
@@ -116,10 +118,10 @@ class Variant(Struct, frozen=True, kw_only=True):
 class Layout(Struct, frozen=True, kw_only=True):
     """Result of a reader, before the text of pages is read.
 
-    ``root``: the folder that pages and root-relative links are relative to; either empty or with a trailing slash.
-    ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of the source's
-    files, without slashes at either end. ``redirects``: additional URL paths, with the URL path or file that each
-    redirected to. ``parts``: folders with text that other files include."""
+    ``root``: the folder to which pages and root-relative links are relative; either empty or with a trailing slash.
+    ``statics``: the folders whose files were served from the root of the site. ``addresses``: the URL paths of the
+    source's files, without slashes at either end. ``redirects``: additional URL paths, each with the URL path or
+    file to which it redirected. ``parts``: the folders with text that other files include."""
 
     entries: Sequence[Entry]
     dialect: Dialect = Dialect()
@@ -131,10 +133,10 @@ class Layout(Struct, frozen=True, kw_only=True):
     site: str = ""
     base: str = ""
     begins: str = ""
-    """Prefix that the tool adds to links that start with a slash, usually the language of the page."""
+    """Prefix that the tool adds to links that start with a slash. It is usually the language of the page."""
     title: str = ""
     language: str = ""
-    """Language of these pages, in the spelling of the configuration."""
+    """Language of these pages, spelled as in the configuration."""
     description: str = ""
     """Description of the site in the configuration. It is used for a home page without a description."""
     brand: Brand = Brand()
@@ -145,11 +147,12 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Whether the tool shows the title from a page's front matter above the text, even if the text starts
     with a heading."""
     names: Mapping[str, str] = {}
-    """Paths of files in the result, if they are different from the paths in the source."""
+    """Paths of files in the result, where these are different from the paths in the source."""
     same: Mapping[str, str] = {}
     """Files that are replaced by another file in the source."""
     convert: Callable[[str, Place], str | None] | None = None
-    """Function that converts a file that isn't Markdown to a complete page. It returns None for Markdown."""
+    """Function that converts a file that isn't Markdown to a complete page. It returns None if the file is
+    Markdown."""
     embedded: Callable[[str, Place], str | None] | None = None
     """Function that converts a fragment in another markup language within a Markdown page."""
     letters: bool = False
@@ -157,18 +160,18 @@ class Layout(Struct, frozen=True, kw_only=True):
     anchors: Callable[[str], dict[str, str]] | None = None
     """Function that returns, for each ID in a converted file, the anchor of the heading above it."""
     close: Callable[[], None] | None = None
-    """Function that releases the resources needed to read the pages."""
+    """Function that releases the resources used for reading the pages."""
     skipped: tuple[str, ...] = ()
-    """Extensions of files that are imported only as pages."""
+    """Extensions of files that are imported only if they become pages."""
     schemes: Mapping[str, str] = {}
     """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()
-    """Pairs of folders in which the first folder overlays the second: a file that doesn't exist in the first folder is
-    looked up in the second folder."""
+    """Pairs of folders in which the first folder overlays the second: a file that doesn't exist in the first folder
+    is looked up in the second folder."""
     variants: Sequence[Variant] = ()
-    """All variants, including this variant, if there are several."""
+    """All variants, including this one. Empty if there is only one variant."""
     left: Sequence[Problem] = ()
-    """Problem to report for skipped variants."""
+    """Problems to report because variants were skipped."""
     values: Mapping[str, Any] = {}
     problems: Sequence[Problem] = ()
     rest: bool = False

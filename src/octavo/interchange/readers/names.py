@@ -11,9 +11,10 @@ OUTSIDE = "extlinks:"
 
 
 class Names(Struct, frozen=True):
-    """Targets of references in a project. ``labels``: the page, anchor, and text for each label in lowercase. ``find``:
-    a function that returns the file that a path in another file refers to. ``title``: a function that returns the title
-    of a page. ``outside``: the URL and the text of external links by role, with ``%s`` for the target."""
+    """Targets of references in a project. ``labels``: the page, anchor, and text for each label, with labels in
+    lowercase. ``find``: a function that returns the file to which a path in another file refers. ``title``: a
+    function that returns the title of a page. ``outside``: the URL and the text of external links by role, with
+    ``%s`` as a placeholder for the target."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]
@@ -27,8 +28,9 @@ _CODE = frozenset(
 
 
 def code_name(role: str, target: str) -> str:
-    """Return the text that Sphinx shows for a role without a title: only the last part of a name that starts
-    with `~`, no leading period, and parentheses after a function. Text of other roles, such as `:file:`, is kept.
+    """Return the text that Sphinx shows for a role without a title. A name that starts with `~` is reduced to its
+    last part, a leading period is removed, and a function is followed by parentheses. The text of roles that aren't
+    code names, such as `:file:`, stays unchanged.
 
     >>> code_name("meth", "~flask.Flask.route"), code_name("py:attr", ".Request.host"), code_name("file", "~/.env")
     ('route()', 'Request.host', '~/.env')
@@ -41,6 +43,6 @@ def code_name(role: str, target: str) -> str:
 
 
 def outside_link(form: tuple[str, str], target: str) -> tuple[str, str]:
-    """Return the URL and the text for an ``extlinks`` role."""
+    """Return the URL and the link text for an ``extlinks`` role."""
     url, said = (part.replace("%s", target.strip()).replace("%%", "%") for part in form)
     return url, said or url

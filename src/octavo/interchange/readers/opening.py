@@ -1,7 +1,7 @@
 """Open folders and ZIP archives as the files of a source.
 
-Individual invalid entries are skipped and reported. If a source can't be used at all or looks like an
-attack, ``SourceError`` is raised."""
+Individual invalid entries are skipped and reported. A source that can't be used at all, or that looks like an
+attack, raises ``SourceError``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from octavo.core.paths import is_git_path, unsafe_path
 from octavo.core.sources import Source, SourceError, SourceFiles, printable, source_of
 
 MAX_RATIO = 200
-"""Maximum ratio of unpacked to packed bytes, for an entry and for an entire archive."""
+"""Maximum compression ratio (unpacked to packed bytes) of an entry and of an entire archive."""
 _SMALL = 64 * 1024
-"""Number of unpacked bytes that are always allowed, because even harmless short files, such as a single repeated
-letter, can be compressed to very few bytes."""
+"""Number of unpacked bytes that is always allowed, because even harmless short files, such as a file with a single
+repeated letter, can have a high compression ratio."""
 _MAX_DIRECTORY = 16 * 1024 * 1024
 
 
@@ -72,7 +72,8 @@ def _file_opening(path: str) -> Callable[[], IO[bytes]]:
 
 
 class _Measured:
-    """Archive that returns at most ``_MAX_DIRECTORY`` bytes per read, so that the size of its directory is limited."""
+    """Archive file that returns at most ``_MAX_DIRECTORY`` bytes per read, which limits the size of the archive's
+    directory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -145,8 +146,8 @@ _UNICODE_NAME = 0x7075
 
 
 def _name_of(info: zipfile.ZipInfo) -> str:
-    """Return the name of an entry. A name without the UTF-8 flag can still be in UTF-8, because macOS doesn't set the
-    flag, or the entry can have its UTF-8 name in an extra field. Otherwise, the name is in the code page that older
+    """Return the name of an entry. A name without the UTF-8 flag may still be in UTF-8, because macOS doesn't set
+    the flag, and an extra field may contain the name in UTF-8. Otherwise, the name is in the code page that older
     software uses."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):

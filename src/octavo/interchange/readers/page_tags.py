@@ -9,7 +9,7 @@ from octavo.core.tags import MAX_SLUG, Tag, write_tags
 from octavo.core.yaml_text import YamlError, read_yaml
 
 DEFINED_IN = ("tags.yml", "tags.yaml")
-"""Names of the file where Docusaurus defines tags, in the folder of its pages."""
+"""Names of the file in which Docusaurus defines tags. It is in the folder that contains the pages."""
 
 
 class PageTags:
@@ -35,8 +35,8 @@ class PageTags:
         return slug
 
     def definitions(self) -> str:
-        """Return the text of the file that defines the tags whose labels are different from their slugs; empty if there
-        are no such tags."""
+        """Return the text of the file that defines tags whose labels differ from their slugs; empty if all labels
+        equal their slugs."""
         labeled = [tag for tag in self._found.values() if tag.label != tag.tag]
         return write_tags(sorted(labeled, key=lambda tag: tag.tag))
 

@@ -1,8 +1,9 @@
-"""Read redirects from other platforms' files: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
-other JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
+"""Read redirects from other platforms' files: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and other
+JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
 
-Sources and destinations are returned in one format: a path without a slash at its end, or a URL; ``*`` at the end of a
-source matches all paths under it. Lines with another meaning, such as rewrites and conditions, are reported."""
+Sources and destinations are returned in the same format: as a path without a trailing slash, or as a URL. ``*`` at
+the end of a source matches all paths under it. Lines with another meaning, such as rewrites and conditions, are
+reported."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
 """Suffixes of a source that match all paths under a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
-"""Suffixes of a destination that are replaced with the rest of the matched path."""
+"""Suffixes of a destination that stand for the rest of the matched path."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 
@@ -74,7 +75,7 @@ def read_redirects(format: Format, text: str) -> list[GivenRedirect]:
     try:
         return list(_READERS[format](text.removeprefix("\ufeff")))
     except (csv.Error, tomllib.TOMLDecodeError, YamlError, ValueError, RecursionError) as error:
-        raise SourceError(f"the {format} file is invalid: {str(error)[:200]}") from None
+        raise SourceError(f"the file is invalid: {str(error)[:200]}") from None
 
 
 # --- lines ---------------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ def _read_csv(text: str) -> Iterator[GivenRedirect]:
 
 
 def _switch(text: str) -> bool | Literal[""] | None:
-    """Return the boolean that the text represents; None if the text is empty, and "" for any other text."""
+    """Return the boolean that the text represents: None if the text is empty, and "" if it isn't a boolean."""
     if not text:
         return None
     return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(
@@ -227,8 +228,8 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
 
 
 def _of_plugin(plugin: object) -> Iterator[object]:
-    """Yield the redirects in the settings of a plugin. The settings follow the plugin's name in a list, or
-    are its value in a map."""
+    """Yield the redirects in the settings of a plugin. The settings follow the plugin's name in a list, or are the
+    value of its name in a map."""
     if isinstance(plugin, list) and len(plugin) > 1 and "redirects" in str(plugin[0]):
         yield mapping(plugin[1]).get("redirects")
     named = mapping(mapping(plugin).get("redirects")) if isinstance(plugin, dict) else {}

@@ -10,7 +10,7 @@ from octavo.core.sources import SourceFiles
 
 
 class TemporaryFiles:
-    """Temporary files of an import, named by numbers."""
+    """Folder of an import's temporary files, which are named by number."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -21,7 +21,7 @@ class TemporaryFiles:
         return self.path / f"{self._count}{ending}"
 
     def add(self, source: SourceFiles, path: str, data: bytes) -> None:
-        """Add bytes to a source using a temporary file."""
+        """Write bytes to a temporary file, and add that file to a source."""
         place = self.new()
         place.write_bytes(data)
         source.add(path, len(data), opening_of(place))

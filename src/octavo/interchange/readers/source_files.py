@@ -1,4 +1,4 @@
-"""Source files for readers: text, and the front matter of pages. Each file is read only once."""
+"""Files of a source, as readers use them: text, and the front matter of pages. Each file is read only once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FENCED = re.compile(r"^([`~]{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 class Heads:
-    """Source with the front matter of its pages. ``paths``: all files in order. ``known``: the paths as a set."""
+    """Source with the front matter of its pages. ``paths``: all files in order. ``known``: the same paths as a set."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -35,11 +35,11 @@ class Heads:
         self._heads: dict[str, tuple[Head, str]] = {}
 
     def below(self, folder: str) -> list[str]:
-        """Return the files in a folder and its subfolders. The folder is empty or ends in a slash."""
+        """Return the files in a folder and its subfolders. ``folder``: empty, or a path with a trailing slash."""
         return [path for path in self.paths if path.startswith(folder)]
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file, or None if it doesn't exist, isn't UTF-8, or is too large."""
+        """Return the text of a file; None if it doesn't exist, isn't UTF-8, or is too large."""
         if path not in self.known or self.source.size(path) > MAX_TEXT:
             return None
         try:
@@ -87,7 +87,7 @@ def _stated_title(text: str) -> str:
 
 
 def read_head(text: str) -> Head:
-    """Return the keys of YAML or TOML front matter; empty if it can't be parsed."""
+    """Return the keys and values of YAML or TOML front matter; empty if it can't be parsed."""
     try:
         return _read_front(text)
     except (YamlError, tomllib.TOMLDecodeError, RecursionError):
@@ -95,7 +95,7 @@ def read_head(text: str) -> Head:
 
 
 def unread_head(text: str) -> tuple[int, str] | None:
-    """Return the line and the reason if front matter can't be parsed."""
+    """Return the line and the reason if front matter can't be parsed; otherwise, return None."""
     try:
         _read_front(text)
     except YamlError as error:
@@ -126,14 +126,14 @@ def is_page(path: str) -> bool:
 
 
 def folder_of(path: str) -> str:
-    """Return the folder of a file; either empty or with a trailing slash."""
+    """Return the folder of a file: either an empty string, or a path with a trailing slash."""
     folder = posixpath.dirname(path)
     return f"{folder}/" if folder else ""
 
 
 def address_of(path: str) -> str:
-    """Return the URL path that most tools use for a page: its path without the extension, or the folder for
-    an index page."""
+    """Return the URL path that most tools use for a page: the file's path without the extension or, for an index
+    page, the folder's path."""
     return posixpath.dirname(path) if is_index(path) else posixpath.splitext(path)[0]
 
 

@@ -1,4 +1,5 @@
-"""Page trees for sources without a navigation: folders, in the order declared in the pages' front matter."""
+"""Page trees for sources without a navigation. They consist of folders, in the order that the pages' front matter
+declares."""
 
 from __future__ import annotations
 
@@ -51,9 +52,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Settings of a folder: its title and position, and the file of its page if that isn't the index file. ``order``:
-    the names of its contents, in order, with their titles if specified. All other contents are placed at ``...``, or at
-    the end."""
+    """Settings of a folder: its title, its position, and the file that contains its page if that isn't the index
+    file. ``order``: the names of its contents in order, each with its title if specified. Contents that aren't
+    listed are placed at ``...``, or at the end."""
 
     def __init__(
         self,
@@ -76,9 +77,8 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means that
-    the page comes last. ``same_name``: whether a page with the same name as its folder is the folder's
-    page."""
+    """Return the page tree for these pages under ``root``. ``zero_is_last``: whether a position of 0 means that the
+    page comes last. ``same_name``: whether a page with the same name as its folder is the folder's page."""
     tree: dict[str, Any] = {}
     for path in paths:
         at = tree
@@ -160,7 +160,7 @@ def _number(name: str) -> float:
 
 
 def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda path: False) -> list[str]:
-    """Return the Markdown files in a folder, except hidden files and files in installed packages."""
+    """Return the Markdown files in a folder, excluding hidden files and files in installed packages."""
     return [
         path
         for path in files.paths
@@ -185,7 +185,7 @@ def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Return the former URL paths that pages declare, each with the page's file."""
+    """Return the former URL paths that pages declare, each with the file of the page."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)
@@ -198,7 +198,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return the entries, except entries that have neither a target nor subpages."""
+    """Return the entries without those that have neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]
@@ -216,7 +216,7 @@ _LINK = re.compile(r"!?\[(?P<title>[^\]]*)\]\((?P<href>[^()\s]+)[^()]*\)|\[\[(?P
 def list_nav(
     files: Heads, text: str, folder: str, find: Callable[[str], str | None] | None = None
 ) -> list[Entry]:
-    """Return the tree from a nested list of links."""
+    """Return the page tree from a nested list of links."""
     made: list[Entry] = []
     stack: list[tuple[int, list[Entry]]] = [(-1, made)]
     for line in text.split("\n")[:MAX_ENTRIES]:

@@ -1,5 +1,5 @@
-"""Versions and languages of a source: overlaid page trees, and the problem to report if only one variant is
-imported."""
+"""Versions and languages of a source: page trees that overlay each other, and the problem to report if only one
+variant is imported."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LANGUAGE_NAMES = {
     "id": "Bahasa Indonesia",
     "hi": "हिन्दी",
 }
-"""Language names in their own languages, for sources that don't specify them."""
+"""Name of each language in that language, for sources that don't specify names."""
 
 
 def language_name(name: str, specified: str = "") -> str:
@@ -55,7 +55,7 @@ def language_name(name: str, specified: str = "") -> str:
 
 
 def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
-    """Return the problem for skipped variants. ``what``: `versions` or `translations`."""
+    """Return the problem to report for skipped variants. ``what``: `versions` or `translations`."""
     said = ", ".join(names)[:200]
     return Problem(
         path,
@@ -77,7 +77,7 @@ def key_of(taken: set[str], *parts: str) -> str:
 
 
 def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
-    """Return the layout with URLs that start with the variant's name. The default variant is also available
+    """Return the layout with the variant's name at the start of each URL. The URLs of the default variant also work
     without its name."""
     addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}
     if is_first:
@@ -94,9 +94,9 @@ def laid_over(
     begins: str = "",
     whole: bool = True,
 ) -> Layout:
-    """Return the layout in another language. ``find``: a function that returns the file in that language for a file in
-    the default language. ``labels``: the navigation labels in that language. ``begins``: its URL prefix. ``whole``:
-    whether to import untranslated pages in the default language, as the original site shows them."""
+    """Return the layout in another language. ``find``: a function that returns the translated file for a file in
+    the default language. ``labels``: the translated navigation labels. ``begins``: the language's URL prefix.
+    ``whole``: whether to import untranslated pages in the default language, as the original site shows them."""
     instead: dict[str, str] = {}
     for path in layout.addresses:
         found = find(path)

@@ -1,3 +1,3 @@
-"""Import and export of content: folders, archives, Git, HTML, Word, and websites."""
+"""Import and export of content: folders, archives, Git repositories, HTML, Word documents, and websites."""
 
 from . import tables as tables

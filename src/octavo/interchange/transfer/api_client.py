@@ -20,9 +20,9 @@ from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
 
 MAX_SPACES = 1_000
-"""Maximum number of spaces to offer for an import."""
+"""Maximum number of spaces to list for an import."""
 MAX_LIST_PAGES = 10_000
-"""Maximum number of pages per list, more than any organization should need."""
+"""Maximum number of pages in a list, which is more than any organization should need."""
 _ANSWER = Limits(size=64 * 1024 * 1024, seconds=120)
 _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
@@ -33,8 +33,8 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class TokenRefused(SourceError):
-    """Raised if the token is invalid or has expired. All content imported so far is complete, and the next attempt
-    continues after this content."""
+    """Raised if the token is invalid or has expired. Content that has already been imported is complete, and the
+    next attempt continues after it."""
 
 
 class ResourceMissing(SourceError):
@@ -51,10 +51,10 @@ class FoundSpace(Struct):
 
 
 class Api:
-    """API whose paths start at ``base``. ``headers``: headers that authenticate the caller and aren't sent to
-    any other URL. ``fetcher``: the sender of all requests, which blocks private addresses. ``tick``: a
-    function that is called for each response. ``wait``: a function that waits before a retry; None if there
-    is no time to retry. Raises SourceError if the API doesn't respond, even after retries."""
+    """Client for an API whose paths start at ``base``. ``headers``: headers that authenticate the caller and aren't
+    sent to any other URL. ``fetcher``: the HTTP client for all requests, which blocks private addresses. ``tick``:
+    a function that is called for each response. ``wait``: a function that waits before a retry; None if there is no
+    time to retry. Its methods raise SourceError if the API doesn't respond, even after retries."""
 
     def __init__(
         self,
@@ -93,18 +93,18 @@ class Api:
         return f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
 
     def download(self, path: str, place: Path) -> None:
-        """Download an archive at a path into a file. Raises ResourceMissing if there is none."""
+        """Download the archive at a path to a file. Raises ResourceMissing if there is no archive."""
         self._ask(f"{self.base}{path}", self._headers, _ARCHIVE, place)
 
     def file(self, url: str) -> bytes:
-        """Return the bytes at a URL from the API's response. Only the API itself receives the credentials."""
+        """Return the bytes at a URL that an API response contained. Only the API itself receives the credentials."""
         inside = url.startswith(f"{self.base}/")
         return self._ask(url, self._headers if inside else {}, _FILE).body
 
     def _ask(
         self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
     ) -> Fetched:
-        """Send a request. ``place``: the file that the response body is written to, piece by piece."""
+        """Send a request. ``place``: the file to which the response body is written, chunk by chunk."""
         failed = ""
         for attempt in range(_ATTEMPTS):
             deadlines.check()
@@ -141,14 +141,14 @@ class Api:
 
 
 class Ending:
-    """Guard against lists that never end or return to a page that was already read."""
+    """Guard against lists that never end, or that lead back to a page that was already read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._seen: set[str] = set()
 
     def check(self, place: str) -> None:
-        """Raise SourceError if the cursor of the next page (``place``) was already used or the list is too
+        """Raise SourceError if the cursor of the next page (``place``) was already used, or if the list is too
         long."""
         if place in self._seen:
             raise SourceError(f"{self._path}: the server returned the same page of the list twice")
@@ -162,8 +162,8 @@ def _place(url: str) -> str:
 
 
 def _seconds(said: str | None) -> float:
-    """Return the seconds to wait according to ``Retry-After``. The header contains either a number of seconds
-    or a date."""
+    """Return the seconds to wait according to ``Retry-After``. This header contains either a number of seconds or a
+    date."""
     if said is None:
         return 0.0
     try:

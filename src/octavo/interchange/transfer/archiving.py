@@ -1,4 +1,4 @@
-"""Package a revision of a space as one .zip file, for download in a browser."""
+"""Package a revision of a space as a .zip file, for downloads in a browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octavo.kit.scheduling.shares import Shares
 
 from .exporting import export_files
 
-PLACES = Shares("archives are being made", 4)
+PLACES = Shares("archives are being created", 4)
 """Slots for archives in progress. An archive is written to disk first, so that a slow download doesn't hold a
 transaction open."""
 SECONDS = 10
@@ -22,7 +22,7 @@ SECONDS = 10
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)
-"""Date of every entry. It is fixed, so that the archive of a state always has the same bytes."""
+"""Date of every entry. It is fixed, so that archives of the same state always have the same bytes."""
 _PACKED = (
     ".png",
     ".jpg",
@@ -37,13 +37,12 @@ _PACKED = (
     ".docx",
     ".woff2",
 )
-"""Extensions of files that can't be compressed further."""
+"""Extensions of files that are already compressed."""
 
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
-    """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first
-    piece is yielded. ``owner``: the owner whose share of the slots is used. Raises Unavailable if all slots
-    are in use."""
+    """Yield the bytes of a state's archive in chunks. The archive is complete before the first chunk is yielded.
+    ``owner``: the owner whose share of the slots is used. Raises Unavailable if all slots are in use."""
     with PLACES.place(owner, SECONDS):
         spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:

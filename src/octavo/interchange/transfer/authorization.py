@@ -1,4 +1,4 @@
-"""Authorization for import runs, which are open to people who can access the run's space."""
+"""Authorization for import runs. Anyone who can access the space of a run can access the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .store import ImportRunRow, find_run, list_target_pages
 
 
 class RunAccess(InSpace, frozen=True):
-    """Access to an import run. It is the same as access to the run's space."""
+    """Access to an import run. It is the same as the access to the run's space."""
 
     run_id: str
 

@@ -14,7 +14,7 @@ from octavo.kit.files import Blob
 
 
 class StoredBrand(Struct, frozen=True):
-    """Branding with its images in the file store, by path. Images that can't be read are left out."""
+    """Branding, with its images in the file store, by path. Images that can't be read are omitted."""
 
     brand: Brand
     images: Mapping[str, Blob]

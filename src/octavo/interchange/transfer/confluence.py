@@ -1,5 +1,5 @@
-"""Confluence spaces, read through the HTTP API of Cloud and Data Center. They are converted to the format of
-Confluence's XML export and then read like an export."""
+"""Reader for Confluence spaces, through the HTTP API of Cloud and Data Center. A space is converted to the format
+of Confluence's XML export, and then read like an export."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 class Confluence:
-    """A Confluence site's API. ``address``: the URL of a Cloud site, such as https://acme.atlassian.net, or
-    of a Data Center server, including its path. ``user``: the email address of the owner of a Cloud token;
-    None for Data Center, where the token is enough."""
+    """Client for the API of a Confluence site. ``address``: the URL of a Cloud site, such as
+    https://acme.atlassian.net, or of a Data Center server, including its path. ``user``: the email address of the
+    owner of a Cloud token; None for Data Center, which requires only the token."""
 
     def __init__(
         self,
@@ -58,8 +58,8 @@ class Confluence:
         self.name = host_of(base) or base
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return at most ``MAX_SPACES`` spaces that the token can access, personal spaces last, and whether the list is
-        complete. Raises SourceError if the API can't be read."""
+        """Return at most ``MAX_SPACES`` spaces that the token can access, with personal spaces last, and whether
+        the list is complete. Raises SourceError if the API can't be read."""
         spaces = (
             self._all_entries("/api/v2/spaces", limit=_BATCH, status="current")
             if self.is_cloud
@@ -272,8 +272,8 @@ class _Space:
     # Texts
 
     def _rewrite_page_links(self, body: str) -> str:
-        """Rewrite URLs of pages in the space as links by space key and page ID, because the titles in URLs may be
-        outdated."""
+        """Rewrite URLs of pages in the space to links that contain the space key and the page ID, because the
+        titles in URLs may be outdated."""
         base, key = re.escape(escape(self.api.base)), re.escape(quote(self.key, safe="~"))
         wanted = rf'"{base}/(?:pages/viewpage\.action\?pageId=(\d+)|spaces/{key}/pages/(\d+)(?:/[^"#?<>]*)?)'
         begins = f'"{escape(self.api.base)}/spaces/{quote(self.key, safe="~")}/pages/'
@@ -307,5 +307,5 @@ def _text(words: str) -> str:
 
 
 def _number(position: object) -> str:
-    """Return a position as a number, or an empty string if it isn't a number."""
+    """Return a position as a numeric string; empty if it isn't a number."""
     return str(position) if isinstance(position, int) and position >= 0 else ""

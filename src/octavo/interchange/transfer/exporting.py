@@ -35,7 +35,7 @@ from octavo.kit.files import FileStore
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """Exported file: its relative path, with ``/``, and its bytes in chunks."""
+    """Exported file: its relative path, which uses ``/``, and its bytes in chunks."""
 
     path: str
     pieces: Iterator[bytes]
@@ -56,9 +56,9 @@ def lay_out(
     summary: bool = False,
     partial: bool = False,
 ) -> ExportLayout:
-    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that returns the
-    source with a hash. ``summary``: whether to write a SUMMARY.md if there is none. ``partial``: whether other pages
-    are left out, so that the configuration must not name them."""
+    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that returns
+    the source with a given hash. ``summary``: whether to write a SUMMARY.md if there is none. ``partial``: whether
+    some pages aren't exported, in which case the configuration must not mention them."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)
@@ -86,7 +86,7 @@ def lay_out(
 
 
 def _name_only_written(text: str, written: set[str]) -> str:
-    """Return a new ``.gitbook.yaml`` that names no files other than those that are written."""
+    """Return a new ``.gitbook.yaml`` that mentions only files that are written."""
     config, new = read_config(text), Config()
 
     def is_written(target: str) -> bool:
@@ -137,8 +137,9 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
-    """Return the path of each page's file: the original or specified path or, by default, a path derived from the
-    slugs. Pages without text or a path of their own don't get a path. No page overwrites a file in ``owned``."""
+    """Return the path of each page's file. This is the original path, the specified path, or by default a path
+    derived from the slugs. A page that has neither text nor its own path doesn't get a file. No page overwrites a
+    file in ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -191,8 +192,8 @@ def _configuration(
     summary: bool,
     partial: bool,
 ) -> dict[str, str]:
-    """Return SUMMARY.md, vars.yaml, and other configuration files. Each file is left unchanged as long as
-    it is accurate, except that a ``partial`` SUMMARY.md has only entries."""
+    """Return SUMMARY.md, vars.yaml, and other configuration files. A file that is accurate is left unchanged, but a
+    ``partial`` SUMMARY.md contains only entries."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -226,8 +227,8 @@ def _configuration(
 
 
 class _Names(msgspec.Struct, frozen=True):
-    """Exported files in the form of a source, for planning an import: their names, and the text that the plan depends
-    on."""
+    """Exported files in the format of a source, for planning an import: their names, and the text on which the plan
+    depends."""
 
     texts: dict[str, str]
     names: set[str]
@@ -243,7 +244,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 class _Tree(msgspec.Struct, frozen=True):
-    """Pages in a state, the path of each page's file, and the paths of other files by ID."""
+    """Pages of a state, the path of each page's file, and the paths of other files by ID."""
 
     pages: list[Page]
     paths: dict[str, str]
@@ -251,14 +252,14 @@ class _Tree(msgspec.Struct, frozen=True):
     root: str
 
     def is_defined_by_file(self, page: Page) -> bool:
-        """Return whether a file alone defines the page: either the page's own file, or a Markdown file that can't be a
-        page."""
+        """Return whether a file alone defines the page: either the page's own file, or a Markdown file that can't
+        become a page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. Entries without their own title stay without
-        one."""
+        """Return the entries of SUMMARY.md. ``before``: the plan for the previous text. Entries that don't have
+        their own title don't get one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())
@@ -291,7 +292,7 @@ class _Tree(msgspec.Struct, frozen=True):
         return _nested(children, None, entry_of)
 
     def target(self, page: Page, by_id: dict[str, Page]) -> tuple[Any, str | None, str | None]:
-        """Return the kind of a page's entry in SUMMARY.md, its target, and the anchor on the target."""
+        """Return the kind of a page's entry in SUMMARY.md, the entry's target, and the anchor on the target."""
         if page.kind in ("group", "computed"):
             return page.kind, None, None
         if page.kind == "document":
@@ -315,7 +316,7 @@ def _nested(
 
 
 def _pins(plan: ImportPlan) -> dict[str, str | None]:
-    """Return the specified slug of each pinned group, by slug."""
+    """Return the specified slugs of pinned groups, by the slug in the plan."""
     written = {entry.line: entry.slug for entry in walk_entries(plan.summary.entries)}
     return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
 

@@ -1,7 +1,7 @@
 """Import through a public API like Octavo's, from GitBook or from another Octavo server.
 
-Another Octavo server provides a space as its export archive, byte for byte. From other servers, a space is assembled
-page by page: from Markdown if the API provides it, and otherwise from the page's nodes."""
+From another Octavo server, a space is imported as its export archive, byte for byte. From other servers, a space is
+assembled page by page: from Markdown if the API provides it, and otherwise from the nodes of each page."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ class HostedApi(Api):
 
 
 def object_of(value: object) -> JsonObject:
-    """Return the object in a response, or an empty object if the response isn't an object."""
+    """Return the object in a response; empty if the response isn't an object."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: object, name: str) -> list[JsonObject]:
-    """Return the objects in a response's list with this name."""
+    """Return the objects in the list with this name in a response."""
     found = object_of(value).get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -109,7 +109,7 @@ def escaped(id: str) -> str:
 
 
 def pages_of(value: object) -> Iterator[JsonObject]:
-    """Yield every page in a tree as returned by the API, parents first."""
+    """Yield every page of a page tree in an API response, parents first."""
     waiting = list_of(value, "pages")[::-1]
     while waiting:
         page = waiting.pop()
@@ -138,9 +138,9 @@ def open_space(
 
 
 def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str:
-    """Return the Markdown of a page. ``at``: the content that the page belongs to, such as
-    ``/spaces/ID/content``. Raises SourceError if the API can't be read, and DocumentError if the page's
-    nodes can't be written as Markdown."""
+    """Return the Markdown of a page. ``at``: the API path of the content that the page belongs to, such as
+    ``/spaces/ID/content``. Raises SourceError if the API can't be read, and DocumentError if the page's nodes can't
+    be written as Markdown."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
     found = remote.get(address, format="markdown")
     if isinstance(found.get("markdown"), str):
@@ -222,7 +222,7 @@ class _Reading:
         self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
     def _with_front_matter(self, text: str, page: Mapping[str, object]) -> str:
-        """Add the front matter and the title that the API returns separately to the Markdown."""
+        """Return a page's Markdown with its front matter and title, which the API returns separately."""
         front, title, body = split_page(text)
         if not leading_title(text):
             title, body = f"# {text_of(page, 'title')}\n\n", body.lstrip("\n")
@@ -233,7 +233,7 @@ class _Reading:
         return front + title + body
 
     def _rewrite_links(self, text: str, path: str) -> str:
-        """Rewrite links to pages and files by ID or URL as links to their new paths."""
+        """Rewrite links to pages and files that contain an ID or a URL to links that contain the new paths."""
 
         def by_id(found: re.Match[str]) -> str:
             known = self._paths if found[1] == "pages" else self._files_by_id

@@ -1,8 +1,8 @@
 """Import the files of a source as one revision of a space.
 
-Sources, files, and the index are written first, in small transactions. Nothing refers to them until the last, short
-transaction creates the revision. If a process is killed at any point, the result is either the complete revision or no
-revision."""
+Sources, files, and the index are written first, in small transactions. Nothing refers to them until the last
+transaction, which is short, creates the revision. If a process is killed at any point, the result is either the
+complete revision or no revision."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from .store import ImportChanges
 
 _BATCH = 100
 OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
-"""Problem codes that are relevant only to sources written for Octavo."""
+"""Codes of problems that are relevant only for sources written for Octavo."""
 
 Progress = Callable[[int, int], None]
 
@@ -61,7 +61,7 @@ Progress = Callable[[int, int], None]
 class ImportOutcome(Struct, rename="camel"):
     """Result of an import. ``pages`` and ``files``: the numbers of pages and files in the source. ``changed``: the
     number of changes in this revision. ``changes``: the changes to existing content, if the source was merged with
-    existing content."""
+    it."""
 
     space: str
     revision: str
@@ -74,14 +74,14 @@ class ImportOutcome(Struct, rename="camel"):
 
 class StagedFiles(Struct, frozen=True):
     """Source that has been read: each page with its front matter and the hash of its text. ``items``: the items,
-    without their final IDs."""
+    which don't have their final IDs yet."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """Language that the source specifies or, by default, the language that its text is clearly in."""
+    """Language that the source specifies or, by default, the language in which its text is clearly written."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
@@ -96,13 +96,13 @@ class StagedFiles(Struct, frozen=True):
         return found
 
     def original(self, path: str | None) -> str | None:
-        """Return the source file that a file's page was created from."""
+        """Return the source file from which a file's page was created."""
         origins = self.source.origins if self.source is not None else {}
         return origins.get(path or "", path or "") or None
 
     def failures(self) -> list[Problem]:
-        """Return the blocks that Octavo's own code failed to parse. They are known only after the revision has been
-        created."""
+        """Return the problems for blocks that Octavo's own code failed to parse. These are known only after the
+        revision has been created."""
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
@@ -120,7 +120,7 @@ class StagedFiles(Struct, frozen=True):
 
 
 class _BodyWriter:
-    """Writer that stores sources in batches, each in its own transaction."""
+    """Stores sources in batches, each in its own transaction."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -151,11 +151,11 @@ def import_files(
     progress: Progress = lambda done, total: None,
     also: Also | None = None,
 ) -> ImportOutcome:
-    """Replace the main content with the files of the source, as one revision. Pages that still exist keep
-    their IDs.
+    """Replace the content of the main version with the files of the source, in one revision. Pages that still exist
+    keep their IDs.
 
-    If nothing changed, no revision is created. ``also``: a function that writes related rows in the revision's
-    transaction or, if there is no new revision, in the transaction that finds no changes."""
+    If nothing changed, no revision is created. ``also``: a function that writes related rows in the transaction
+    that creates the revision or finds no changes."""
 
     staged = stage_for(context, source, space_id, progress)
     state, changed = replace_all(
@@ -176,7 +176,7 @@ def import_files(
 
 
 def stage_for(context: Context, source: Source, space_id: str, progress: Progress) -> StagedFiles:
-    """Stage a source for a space, like ``stage_files``. Links can point to other spaces in its
+    """Stage a source for a space, as ``stage_files`` does. Links can lead to other spaces in the space's
     organization."""
 
     def is_neighbour(other: str) -> bool:
@@ -196,8 +196,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source, and store its text and files, which nothing refers to yet. ``is_space``: a function that returns
-    whether an ID belongs to a space that pages of the source can link to."""
+    """Read a source, and store its text and files. Nothing refers to them yet. ``is_space``: a function that
+    returns whether an ID belongs to a space to which pages of the source can link."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -252,7 +252,7 @@ def _read_items(
     check: TextCheck,
     tick: Callable[[], None],
 ) -> Iterator[Item]:
-    """Read files, reusable content, variables, and configuration sources, without their final IDs."""
+    """Read files, reusable content, variables, and configuration sources. They don't have their final IDs yet."""
     root = plan.config.root
     for path in plan.includes:
         text = source.read(path).decode("utf-8")
@@ -311,12 +311,12 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 
 
 Also = Callable[[Transaction, State, list[str]], None]
-"""Callback that writes related rows together with a revision. Its argument is the page IDs in the order of the
-source."""
+"""Callback that writes related rows together with a revision. Its last argument contains the page IDs in the order
+of the source."""
 
 
 def imported_from(staged: StagedFiles) -> str | None:
-    """Return the revision's message for an imported source; None if the source has no name."""
+    """Return the revision message for an imported source; None if the source has no name."""
     name = staged.source.name if staged.source is not None else ""
     return f"Imported from {name}" if name else None
 
@@ -331,8 +331,8 @@ def replace_all(
     git: Mapping[str, object] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
-    """Make the main content equal to the source. Return the number of pages and items that differed. Raises
-    BranchMoved if main has changed in the meantime."""
+    """Make the content of the main version identical to the source. Return the new state, and the number of pages
+    and items that differed. Raises BranchMoved if main has changed in the meantime."""
     for _ in range(3):
         try:
             return _commit(context, space_id, staged, author, message, git, also)
@@ -394,7 +394,7 @@ def _keep_order(
     reads: list[tuple[PageText, PageHead | None, str | None]],
     page_ids: list[str],
 ) -> None:
-    """From the changes, remove pages whose rank alone is different, unless the order of siblings really changed."""
+    """Remove pages from the changes if only their rank differs, unless the order of siblings really changed."""
     siblings: dict[str | None, list[str]] = {}
     for read, _, _ in reads:
         parent = read.planned.parent
@@ -408,8 +408,8 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Assign a rank to each page in ``order`` that isn't in ``stay``, between the ranks of the nearest
-    pages in ``stay``."""
+    """Assign ranks to the pages in ``order`` that aren't in ``stay``. Each new rank is between the ranks of the
+    nearest pages in ``stay``."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

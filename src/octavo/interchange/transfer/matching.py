@@ -1,4 +1,4 @@
-"""Match the pages of a source with existing pages, and compute ranks that keep their order."""
+"""Match the pages of a source with existing pages, and compute ranks that preserve their order."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MAX_COMPARISONS = 20_000
 
 
 def longest_in_order(order: list[str], before: list[str]) -> set[str]:
-    """Return the longest part of ``order`` whose members are in the same order in ``before``. These pages don't need a
-    new rank."""
+    """Return the longest subsequence of ``order`` whose members have the same order in ``before``. These pages
+    don't need new ranks."""
     return {order[place] for place, _ in align(order, before)}
 
 
@@ -40,9 +40,9 @@ def match_pages(
     old: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> list[str]:
-    """Return the ID of each page by position: the ID of the page with the same file, the ID of the most similar page,
-    or a new ID, in this order of preference. A link to a Markdown file counts as the page that the file used to be or
-    will become."""
+    """Return the ID for each page, by position: in order of preference, the ID of the page with the same file, the
+    ID of the most similar page, or a new ID. A link to a Markdown file is treated as the page that the file used to
+    be or will become."""
     free = dict(old)
     by_file = {page.file_path: page.id for page in old.values() if page.file_path}
     by_place: dict[tuple[str | None, str, str], list[str]] = {}
@@ -75,7 +75,8 @@ def _match_alike(
     free: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> None:
-    """Match pages whose files moved: first, pages with the same text, and then pages with the most words in common."""
+    """Match pages whose files moved: first the pages with the same text, and then those with the most words in
+    common."""
     by_body = {page.body: page.id for page in free.values() if page.body}
     open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
     for n in open_places:

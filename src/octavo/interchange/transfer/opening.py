@@ -19,13 +19,13 @@ allowed."""
 def open_source(
     where: str, *, allow_url: AllowUrl, local: bool = False, whole: bool = False
 ) -> Iterator[Source]:
-    """Open a source. ``where`` is ``https://host/repository.git``, optionally with ``//subfolder`` and
-    ``#ref`` (a branch, tag, or commit). If ``local`` is true, it can also be ``file://`` with the same
-    suffixes, or the path of a folder or ZIP archive.
+    """Open a source. ``where`` is ``https://host/repository.git``, optionally with ``//subfolder`` and ``#ref`` (a
+    branch, tag, or commit). If ``local`` is true, it can also be ``file://`` with the same suffixes, or the path of
+    a folder or ZIP archive.
 
-    ``allow_url`` is called before every connection, including those for redirects, and the connection is made
-    to the address that it returns. ``whole``: whether to keep the top-level folder of an archive that
-    consists of a single folder. Raises ``SourceError`` if the source can't be opened."""
+    ``allow_url`` is called before each connection, including those for redirects, and the connection is made to the
+    address that it returns. ``whole``: whether to keep the top-level folder of an archive that consists of a single
+    folder. Raises ``SourceError`` if the source can't be opened."""
     if not where or re.search(r"[\x00-\x1f\x7f]", where):
         raise SourceError("the source contains control characters. Remove them.")
     # Imported here so that only imports load the readers.
@@ -54,8 +54,8 @@ def open_source(
 
 
 def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: str) -> Source:
-    """Return the files of a tree in an open repository (``dulwich.repo.Repo``). A ``tree_id`` of None means no files.
-    Raises ``SourceError`` if the files can't be read."""
+    """Return the files of a tree in an open repository (``dulwich.repo.Repo``). If ``tree_id`` is None, there are
+    no files. Raises ``SourceError`` if the files can't be read."""
     from .repositories import read_tree
 
     source = SourceFiles(name, keeps_names=True)

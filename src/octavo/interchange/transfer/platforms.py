@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 from octavo.core.sources import Source
 
 Service = Literal["octavo", "confluence", "readme"]
-"""`octavo`: another Octavo server, or GitBook."""
+"""Service to import from. `octavo`: another Octavo server, or GitBook."""
 
 
 class Platform(Protocol):
@@ -40,7 +40,7 @@ def platform_at(
     wait: Callable[[float], None] | None = time.sleep,
     tick: Callable[[], None] = lambda: None,
 ) -> Platform:
-    """Return the platform at a URL. ``user``: the owner of the token, for platforms that require the owner. ``wait``: a
+    """Return the platform at a URL. ``user``: the owner of the token, for platforms that require it. ``wait``: a
     function that waits before a retry; None if there is no time to retry. ``tick``: a function to call for each
     response."""
     if service == "confluence":

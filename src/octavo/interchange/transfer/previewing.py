@@ -20,7 +20,7 @@ MAX_LISTED_PAGES = 5000
 
 @schema_name("PlannedPage")
 class PreviewedPage(Struct):
-    """Page, group, or link in the planned tree. ``path``: the path of its file in the source."""
+    """Page, group, or link in the planned page tree. ``path``: the path of its file in the source."""
 
     type: Literal["document", "group", "link", "computed"]
     title: str
@@ -29,8 +29,8 @@ class PreviewedPage(Struct):
 
 
 class PlannedVariant(Struct, rename="camel", omit_defaults=True):
-    """Version or language of a source. ``path``: the prefix of its URLs. ``default``: whether readers see
-    this variant first. ``pageCount``: the number of pages, if all variants are to be imported."""
+    """Version or language of a source. ``path``: the prefix of its URLs. ``default``: whether readers see this
+    variant first. ``pageCount``: the number of pages, if all variants will be imported."""
 
     title: str
     page_count: int | UnsetType = UNSET
@@ -41,9 +41,9 @@ class PlannedVariant(Struct, rename="camel", omit_defaults=True):
 
 @schema_name("ImportPlan")
 class ImportPreview(Struct, rename="camel"):
-    """Plan of an import. ``pages``: the tree, limited to 5,000 entries; the counts include all pages.
-    ``variants``: all versions and languages, if the source has more than one; the rest of the plan describes
-    the default variant."""
+    """Plan of an import. ``pages``: the page tree, limited to 5,000 entries; the counts include all pages.
+    ``variants``: all versions and languages, if the source has more than one. The rest of the plan describes the
+    default variant."""
 
     pages: list[PreviewedPage]
     page_count: int
@@ -55,7 +55,7 @@ class ImportPreview(Struct, rename="camel"):
 def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Return the content that would be imported from a source and its parts, and the content that would be
+    """Return the plan for importing a source and its parts, and the problems, such as content that would be
     skipped."""
     keys = frozenset(source.parts)
     preview, problems = _plan_one(source, page_size, hosts, keys, tick)
@@ -79,8 +79,8 @@ def plan_source(
 def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Plan one source. ``spaces``: the names that links use for the spaces that are imported together with this
-    space."""
+    """Return the plan for one source. ``spaces``: the names by which links refer to the spaces that are imported
+    together with this space."""
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PreviewedPage | None] = []

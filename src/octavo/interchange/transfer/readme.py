@@ -1,5 +1,5 @@
-"""ReadMe projects, read through version 2 or 1 of the HTTP API. A project is converted to the format in
-which ReadMe syncs it with a repository, and then read in the same way."""
+"""Reader for ReadMe projects, through version 2 or 1 of the HTTP API. A project is converted to the format that
+ReadMe uses to sync it with a repository, and is then read like such a repository."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Project(Struct, frozen=True):
 
 
 class _Page(Struct):
-    """Page from either version of the API. ``head``: its front matter. ``html``: whether the text is HTML instead
+    """Page from either version of the API. ``head``: its front matter. ``html``: whether its text is HTML instead
     of Markdown."""
 
     slug: str
@@ -58,7 +58,7 @@ class _Listed(Struct):
 
 
 class ReadMe:
-    """ReadMe's API. ``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older
+    """Client for ReadMe's API. ``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older
     projects."""
 
     def __init__(
@@ -128,9 +128,9 @@ class ReadMe:
         return _read_pages(raw, folder)
 
     def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
-        """Return all versions as Octavo files. If there is more than one version, each is a part. ``first``: the
-        default version; by default, the version that the project specifies. Raises SourceError if the versions can't be
-        read."""
+        """Return all versions as Octavo files. If there is more than one version, each of them is a part.
+        ``first``: the version that becomes the default; if it is None, the project's own default version. Raises
+        SourceError if the versions can't be read."""
         raw = SourceFiles(project.name)
         versions = self.versions()
         for version in versions:
@@ -148,13 +148,13 @@ class ReadMe:
 
 
 class _First:
-    """API of older projects, version 1."""
+    """Version 1 of the API, for older projects."""
 
     def __init__(self, api: Api, version: str) -> None:
         self.api = api
 
     def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
-        """Yield each category, with the folder of its section and its pages."""
+        """Yield each category: the folder of its section, its title, and its pages."""
         for category in self._all("/categories"):
             is_reference = category.get("reference") is True or category.get("type") == "reference"
             slug = text_of(category, "slug")
@@ -212,7 +212,7 @@ class _First:
 
 
 class _Second:
-    """API of projects that ReadMe calls refactored, version 2."""
+    """Version 2 of the API, for projects that ReadMe calls refactored."""
 
     def __init__(self, api: Api, version: str) -> None:
         self.api = api
@@ -267,7 +267,7 @@ class _Second:
 
 
 class _Version:
-    """Version of a project, stored in the format of files that ReadMe syncs."""
+    """Version of a project, written in the file format that ReadMe uses for syncs."""
 
     def __init__(
         self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: TemporaryFiles
@@ -299,14 +299,14 @@ class _Version:
             self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog wasn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """Yield the entries of a list that some projects don't have. If the list is missing, yield nothing."""
+        """Yield the entries of a list that some projects don't have. If the list doesn't exist, yield nothing."""
         try:
             yield from ask()
         except ResourceMissing:
             return
 
     def _pages(self, section: str, folder: str, pages: list[_Listed]) -> bool:
-        """Write the pages. Return whether there are any."""
+        """Write the pages, and return whether there are any."""
         names = []
         for listed in pages:
             if not listed.slug or listed.slug in self.slugs:
@@ -337,7 +337,7 @@ class _Version:
         self._add(path, f"---\n{write_yaml(head)}---\n\n{self.inside.sub('', _IMAGE.sub(self._image, body))}")
 
     def _image(self, found: re.Match[str]) -> str:
-        """Return the path of an image hosted by ReadMe. An image that can't be downloaded keeps its URL."""
+        """Return the path of an image that ReadMe hosts. An image that can't be downloaded keeps its URL."""
         url = found[0].rstrip(".,;")
         rest = found[0][len(url) :]
         if url not in self.images:
@@ -369,7 +369,6 @@ def _read_pages(raw: SourceFiles, folder: TemporaryFiles, several: bool = False)
 
 
 def _make_default(made: Source, title: str) -> Source:
-    """Make the variant with this title the default."""
     entry = next((one for one in made.structure if one.title == title), None)
     if entry is None or entry.default:
         return made
@@ -397,7 +396,7 @@ def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
 
 
 def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
-    """Return the pages of a category as a tree. The input lists the pages in order, each with its parent."""
+    """Return the pages of a category as a tree. ``pages``: the pages in order, each with its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {
         text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))

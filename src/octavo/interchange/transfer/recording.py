@@ -1,4 +1,4 @@
-"""Complete a run that imported content."""
+"""Record the results of a run that imported content."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def record(
     problems: Sequence[Problem],
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
-    """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled if the run
-    is already over. ``space``: the access for creating a change request for conflicts; required only if there are
+    """End a run in the transaction that writes its results, and return the changes. Raises Canceled if the run has
+    already ended. ``space``: the access for creating a change request for conflicts; required only if there are
     conflicts. ``urls``: the page URLs of a website."""
     imported = [
         store.ImportedPage(

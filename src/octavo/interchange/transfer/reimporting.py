@@ -1,7 +1,7 @@
-"""Imports by `octavo import`: the first import of a source, and later imports of newer states.
+"""Imports with the `octavo import` command: the first import of a source, and later imports of newer states.
 
 Each import is recorded as a run without a user, so that the next import can determine which content this import
-created. Killing a process at any point leaves the existing content intact."""
+created. If the process is killed at any point, the existing content stays intact."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .recording import record
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
 _LOOKED_AT = 20
-"""Number of a space's recent sources to consider, in case this source is one of them at a new location."""
+"""Number of a space's most recent sources to consider. One of them may be this source at a previous location."""
 
 
 def import_source(
@@ -51,12 +51,12 @@ def import_source(
     git: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportOutcome:
-    """Import a source into the main version, as one revision. Content from an earlier import is updated from
-    the source if no one edited it; otherwise, it is merged. Content that people added is kept.
+    """Import a source into the main version, as one revision. Content from an earlier import is updated from the
+    source if no one has edited it; otherwise, the changes are merged. Content that people added is kept.
 
-    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the source.
-    ``state_of``: a function that returns an identifier for the state of the source, if it is known (``known_space``).
-    Raises BadRequest if both sides changed the same content and the organization has no administrator to resolve the
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
+    source. ``state_of``: an identifier for the state of the source, if it is known (``known_space``). Raises
+    BadRequest if both sides changed the same content and the organization has no administrator to resolve the
     conflict."""
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
@@ -91,15 +91,16 @@ def import_source(
 
 
 class CommandSource(Struct, tag="command", omit_defaults=True):
-    """Details about the source that a run of the command stores. ``state`` identifies the imported state."""
+    """Details about the source, which are stored with a run of the command. ``state`` identifies the state that was
+    imported."""
 
     name: str
     state: str = ""
 
 
 def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[str, str] | None:
-    """Return the space that a source was last imported into, unless it is in the trash, and the state that was
-    imported."""
+    """Return the space into which a source was last imported and the state that was imported; None if the source
+    was never imported, or if the space is in the trash."""
     run = store.find_known(tx, organization_id, identity)
     if run is None or get_space(tx, run.space_id).deleted_at is not None:
         return None
@@ -108,7 +109,8 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Record that a source is being imported into a space, so that an interrupted import can continue in this space."""
+    """Record that a source is being imported into a space, so that an interrupted import can continue in the same
+    space."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 
@@ -132,7 +134,7 @@ def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
     """Record the local change request into which a remote change request is imported. Return the ID of the run that
-    records this, which stays open."""
+    records this. The run stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 
 
@@ -145,7 +147,7 @@ def _begin(
     change_id: str | None = None,
     origin: str | None = None,
 ) -> store.ImportRunRow:
-    """Start a run of `octavo import`, replacing an interrupted run of the same source."""
+    """Start a run of `octavo import`, which replaces an interrupted run of the same source."""
     store.drop_begun(tx, space_id, identity)
     return store.insert_run(
         tx,
@@ -161,7 +163,7 @@ def _begin(
 
 
 class _CommandImport:
-    """Import by the command. ``changes``: the changes to existing content if the source was merged with it."""
+    """Import by the command. ``changes``: the changes to existing content, if the source was merged with it."""
 
     def __init__(
         self,
@@ -180,7 +182,7 @@ class _CommandImport:
         self.changes: store.ImportChanges | None = None
 
     def record_whole(self, tx: Transaction, state: State, page_ids: list[str]) -> None:
-        """Record the results of a revision that contains only the source."""
+        """Record the results of a revision that contains only content from the source."""
         base = self._find_base(tx)
         known = {page.id: page for page in list_pages(tx, state)}
         pages = [known[id] for id in page_ids]
@@ -190,7 +192,7 @@ class _CommandImport:
         self._record(tx, state, None)
 
     def merge(self) -> tuple[State, int]:
-        """Try to merge once. Raises BranchMoved if the main version changed in the meantime."""
+        """Try to merge once. Raises BranchMoved if the main version has changed in the meantime."""
         with self._context.db.read() as tx:
             state = main_state(tx, self._space_id)
             brought = self.brought = self._make_update(tx, state)
@@ -211,8 +213,8 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return the content that an earlier import of this source created. An import counts as earlier if it is from
-        the same location, or if it has at least half of its files in common with the source."""
+        """Return the content that an earlier import of this source created. An import is considered to be of this
+        source if it is from the same location, or if at least half of its files are also in this source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -232,7 +234,7 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return the content that the command's last import created, if that import was made before imports were
+        """Return the content that the command's last import created, if that import happened before imports were
         recorded as runs. The revision of such an import has no author, and its content is identical to the source."""
         place = None
         while True:

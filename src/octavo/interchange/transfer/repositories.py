@@ -1,4 +1,4 @@
-"""Git repositories as import sources: local repositories, and remote repositories over HTTP and HTTPS."""
+"""Git repositories as import sources: local repositories, and remote repositories over HTTP or HTTPS."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from octavo.kit.net.git_http import AllowUrl, GitRefused, GuardedPool
 from octavo.kit.temporary import TemporaryFolder
 
 _KEPT = 32 * 1024**2
-"""Maximum number of bytes of files to keep in memory while reading a tree."""
+"""Maximum number of bytes of file contents to keep in memory while reading a tree."""
 
 
 def _split_git(where: str) -> tuple[str, str, str | None]:
-    """Split ``scheme://host/path//subfolder#ref`` into URL, subfolder, and ref."""
+    """Split ``scheme://host/path//subfolder#ref`` into the URL, the subfolder, and the ref."""
     address, _, ref = where.partition("#")
     scheme, _, rest = address.partition("://")
     head, _, folder = rest.partition("//")

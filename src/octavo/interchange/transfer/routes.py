@@ -45,9 +45,9 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     yields=("changes:write", "content:write", "sites:write", "spaces:write"),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
-    """Import uploaded files, a website, or a space through another server's API. The pages are added to a
-    change request, or to the main version if live editing is on. Existing content is kept; the imported
-    pages are added after it, or become subpages of the target page."""
+    """Import uploaded files, a website, or a space through another server's API. The pages are added to a change
+    request, or to the main version if live editing is on. Existing content is kept. The imported pages are added
+    after it, or become subpages of the target page."""
     wanted = read_import_request(body)
     starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
@@ -116,9 +116,9 @@ def get_import(call: Call, run: RunAccess) -> ImportRun:
     yields=("content:read",),
 )
 def get_archive(call: Call, read: ReadState) -> Stream:
-    """Download the current content of a space as a .zip file: pages as Markdown, reusable content, variables,
-    images, and files. Unedited pages are byte-for-byte identical to the imported files. Importing the .zip
-    file creates the same space."""
+    """Download the current content of a space as a .zip file, with pages as Markdown, reusable content, variables,
+    images, and files. Unedited pages are byte-for-byte identical to the imported files. Importing the .zip file
+    recreates the space."""
     state = read.state
     with call.db.read() as tx:
         title = get_space(tx, state.space_id).title

@@ -1,8 +1,8 @@
-"""The job of an import run: gather, convert, and store the content, then create one revision and end the run
-in the same transaction.
+"""Job of an import run. It gathers, converts, and stores the content, and then creates one revision and ends the
+run in the same transaction.
 
-Killing a process at any point leaves only data that nothing refers to, and the next attempt starts over. A run can be
-canceled until the transaction that creates the revision begins.
+If the process is killed at any point, only data that nothing refers to is left behind, and the next attempt starts
+over. A run can be canceled until the transaction that creates the revision begins.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
-"""Maximum number of seconds per attempt. Reading a website takes at most half of that time."""
+"""Maximum number of seconds for an attempt. Reading a website takes at most half of that time."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Codes of problems that are irrelevant to import runs, because pages under other pages don't need a home page."""
+"""Codes of problems that don't matter for import runs, because pages under other pages don't need a home page."""
 
 
 class ProgressReporter:
-    """Reporter that writes a run's progress to the database, at most twice a second. Raises Canceled if the
-    run is over, and DeadlineExceeded if it takes too long."""
+    """Writes the progress of a run to the database, at most twice a second. Raises Canceled if the run has ended,
+    and DeadlineExceeded if it takes too long."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -100,7 +100,8 @@ class ProgressReporter:
 
 @job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
 def run_import(context: Context, run: str) -> None:
-    """Run an import until it ends. If the source has an error, the run fails; other errors are retried."""
+    """Run an import until it ends. If the source can't be imported, the run fails; after any other error, the run
+    is retried."""
     with context.db.write() as tx:
         begun = store.begin_run(tx, run)
         if begun is None:
@@ -138,7 +139,7 @@ def run_import(context: Context, run: str) -> None:
 
 
 def _fail(tx: Transaction, run: ImportRunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
-    """End a run as failed, and notify the person who started it. Return False if it is already over."""
+    """End a run as failed, and notify the person who started it. Return False if the run has already ended."""
     ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
     if ended:
         emit(
@@ -219,7 +220,7 @@ def _gather(
 
 
 def _preview(context: Context, run: ImportRunRow, source: Source, progress: ProgressReporter) -> None:
-    """End a run that is a preview, with the plan of the import."""
+    """End a run that is only a preview, and store the plan of the import."""
     hosts = app_hosts(context.settings.url)
     plan, problems = plan_source(source, context.settings.page_size, hosts, progress.tick)
     problems = [problem for problem in problems if problem.code not in _OWN_PROBLEMS]
@@ -304,9 +305,8 @@ def _folder_name(run: ImportRunRow) -> str:
 
 
 def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
-    """Return the IDs of the change request and the page that a run imports into. Raises NotFound if they
-    don't exist, Conflict if the change request isn't open, and Forbidden if the caller doesn't have
-    permission."""
+    """Return the IDs of the change request and the page into which a run imports. Raises NotFound if they don't
+    exist, Conflict if the change request isn't open, and Forbidden if the caller doesn't have permission."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
     state = main_seen_by(tx, space)

@@ -1,5 +1,5 @@
-"""Detect the language of a source: the language that it specifies or, by default, the language that a sample of its
-text is clearly in."""
+"""Detect the language of a source: the language that it specifies or, by default, the language in which a sample of
+its text is clearly written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MARKUP = re.compile(
 
 
 class Sample:
-    """Collector of the first words of each page, until there are enough of them to detect their language.
+    """Sample with the first words of each page, until there are enough words to detect the language.
 
-    ``stated``: the language that the source itself specifies. A guess never overrides it, even if spaces don't
-    support the language."""
+    ``stated``: the language that the source itself specifies. Detection never overrides it, even if spaces don't
+    support the specified language."""
 
     def __init__(self, stated: str) -> None:
         self._stated = stated
@@ -36,8 +36,8 @@ class Sample:
             self._size += len(words)
 
     def language(self) -> str | None:
-        """Return the specified language or, by default, the language that the entire sample is clearly in; None if
-        spaces don't support it."""
+        """Return the specified language or, by default, the language in which the whole sample is clearly written;
+        None if spaces don't support it."""
         if self._stated:
             return space_language(self._stated)
         found = find_language(" ".join(self._said))

@@ -1,4 +1,4 @@
-"""Links between imported spaces: the IDs in these links, and the local spaces that the IDs refer to."""
+"""Links between imported spaces: the IDs in these links, and the local spaces to which the IDs refer."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .exporting import Exported
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
-    """Return the source with the links in its Markdown files rewritten to the IDs of local spaces. All
-    other bytes stay the same. ``hosts``: the hosts whose URLs point to content."""
+    """Return the source with the links in its Markdown files rewritten to the IDs of local spaces. All other bytes
+    stay the same. ``hosts``: the hosts whose URLs lead to content."""
     made = SourceFiles(source.name)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None
@@ -65,8 +65,8 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Guess the spaces that IDs in links refer to. For each ID that isn't ``known``, return the name of the source that
-    contains all pages that links with this ID point to, if there is exactly one such source."""
+    """Guess to which spaces the IDs in links refer. For each ID that isn't ``known``, return the name of the source
+    that contains the targets of all links with this ID, if exactly one source does."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

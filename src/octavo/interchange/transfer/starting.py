@@ -25,8 +25,7 @@ _CHECK_SECONDS = 30.0
 
 
 def check_source(settings: Settings, source: KeptSource) -> None:
-    """Check the URL of a website or API before any transaction starts. Raises BadRequest if it isn't
-    allowed."""
+    """Check the URL of a website or API before a transaction starts. Raises BadRequest if it isn't allowed."""
     if not isinstance(source, FileSource):
         _check_url(settings, source.url, "source.url")
 
@@ -43,9 +42,9 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Request the list of spaces that can be imported from an API, without retries and for at most half a minute in
-    total. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching the URL isn't
-    allowed."""
+    """Request the list of spaces that can be imported from an API, without retries and with a total time limit of
+    half a minute. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching
+    the URL isn't allowed."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
@@ -62,8 +61,8 @@ def check_api(
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImport) -> ImportRunRow:
-    """Create a pending run, whose job starts later. Raises NotFound or Forbidden if the caller doesn't have
-    access to the target, and NotFound if an upload belongs to another person."""
+    """Create a pending run. Its job starts later. Raises NotFound or Forbidden if the caller doesn't have access to
+    the target, and NotFound if an upload belongs to another person."""
     space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
         raise NotFound(f"target.space: there is no space with the ID {space_id!r} in this organization")
@@ -91,7 +90,7 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImpo
 
 
 def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) -> None:
-    """Check that all variants can be imported. Raises BadRequest if the source becomes a single space, and
+    """Check that all variants can be imported. Raises BadRequest if the source always becomes a single space, and
     Forbidden if the caller can't create the spaces and a site for them."""
     source = wanted.source
     is_readme = isinstance(source, KeptApiSource) and source.service == "readme"

@@ -1,4 +1,4 @@
-"""Read and write import runs in the database."""
+"""Database access for import runs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MAX_PROBLEMS = 1000
 MORE_PROBLEMS = "more_problems"
 """Code of the problem that contains the number of problems that aren't listed."""
 NOBODY = ""
-"""Actor for imports by the command."""
+"""User ID for imports by the command."""
 
 
 class ImportRunRow(Struct, frozen=True):
-    """Import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants``: stored as
-    JSON. ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run
-    imports a newer state. ``folder``: the folder that contains its files after completion. ``identity``:
-    the identity of the source, for an import by the command."""
+    """Import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants``: stored as JSON.
+    ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run imports a newer
+    state. ``folder``: the folder that contains its files after it has completed. ``identity``: the identity of the
+    source, for an import by the command."""
 
     id: str
     organization_id: str
@@ -65,10 +65,10 @@ class ImportRunRow(Struct, frozen=True):
 
 
 class ImportChanges(Struct, rename="camel"):
-    """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``: the number
-    of updated pages and files that also contain people's edits. ``kept``: the number of people's edits that were kept
-    although the source also changed; see ``problems``. ``changeRequest``: the change request with both versions, in
-    which you can resolve the conflicts."""
+    """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``: the
+    number of updated pages and files that also contain people's edits. ``kept``: the number of people's edits that
+    were kept even though the source changed the same content; see ``problems``. ``changeRequest``: the change
+    request with both versions, in which you can resolve the conflicts."""
 
     created: int = 0
     updated: int = 0
@@ -80,7 +80,7 @@ class ImportChanges(Struct, rename="camel"):
 
 class ImportedPage(Struct):
     """Imported page. All pages are created at once when a run ends. ``path``: the path of its file in the source,
-    as in problems."""
+    as used in problems."""
 
     id: str
     source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
@@ -90,9 +90,9 @@ class ImportedPage(Struct):
 
 
 class ImportedVariant(Struct, rename="camel"):
-    """Version or language of a source, and the space that it was imported into. ``path``: the prefix of its
-    URLs on the site. ``default``: whether readers see this variant first; it is imported into the target of
-    the run."""
+    """Version or language of a source, and the space into which it was imported. ``path``: the prefix of its URLs
+    on the site. ``default``: whether readers see this variant first. The default variant is imported into the
+    target of the run."""
 
     key: str
     title: str
@@ -103,16 +103,16 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """Spaces that the versions or languages of a source were imported into. The list is empty until the run
-    ends, and for a source with only one variant."""
+    """Spaces into which the versions or languages of a source were imported. The list is empty until the run ends,
+    and always empty for a source with only one variant."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
 
 
 class ImportedContent(Struct, omit_defaults=True):
-    """Original version of a page or item that a run created, without its text or bytes. ``slug``: the slug of a page in
-    the source, which may be different from the slug in the space."""
+    """Original version of a page or item that a run created, without its text or bytes. ``slug``: the slug of a
+    page in the source. The slug in the space may be different."""
 
     page: Page | None = None
     item: Item | None = None
@@ -246,21 +246,21 @@ _SECRET = sealed_column("import_runs", "secret", "id")
 
 
 def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
-    """Store the token and the user of a run until the run is over. They don't belong to any space."""
+    """Store the token and the user of a run until the run ends. They don't belong to any space."""
     sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
     tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
 
 
 def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
-    """Return the user and the token of a run. The token is empty if the run is over. Raises Unavailable if the key that
-    the token was encrypted with is missing."""
+    """Return the user and the token of a run. The token is empty if the run has ended. Raises Unavailable if the
+    key with which the token was encrypted is missing."""
     row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
     user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
     return user or None, token
 
 
 def begin_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
-    """Mark the start of an attempt. Return None if the run is over or doesn't exist."""
+    """Mark the start of an attempt. Return None if the run has ended or doesn't exist."""
     begun = tx.run(
         """UPDATE import_runs SET status = 'in-progress', attempts = attempts + 1, done = 0, total = 0,
                                   started_at = coalesce(started_at, :at)
@@ -272,7 +272,7 @@ def begin_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
-    """Set the progress of a run. Return False if the run is no longer in progress because it was canceled."""
+    """Set the progress of a run. Return False if the run was canceled or is otherwise no longer in progress."""
     return bool(
         tx.run(
             "UPDATE import_runs SET done = :done, total = :total WHERE id = :id AND status = 'in-progress'",
@@ -301,8 +301,8 @@ def end_run(
     folder: str | None = None,
     changes: object = None,
 ) -> bool:
-    """End a run that isn't over. Return False if it is already over. ``folder`` and ``changes``: the values
-    of these fields of ``ImportRunRow``. Problems beyond ``MAX_PROBLEMS`` are only counted."""
+    """End a run. Return False if it has already ended. ``folder`` and ``changes``: the new values of these fields
+    of ``ImportRunRow``. Problems beyond ``MAX_PROBLEMS`` are only counted."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
@@ -352,8 +352,8 @@ def completed_of(tx: Transaction, origin: str) -> list[ImportRunRow]:
 
 
 def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, str | None]]:
-    """Return the sources most recently imported into a space, newest first: the first run of each, and its
-    identity if the command imported it."""
+    """Return the sources most recently imported into a space, newest first. Each consists of its first run and, if
+    the command imported it, its identity."""
     return tx.all(
         """SELECT coalesce(origin, id), max(identity) FROM import_runs
            WHERE space_id = :space AND status = 'completed' AND preview = 0
@@ -364,7 +364,7 @@ def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, st
 
 
 def find_known(tx: Transaction, organization_id: str, identity: str) -> ImportRunRow | None:
-    """Return the newest run of the command that imported or started to import a source."""
+    """Return the newest run in which the command imported, or started to import, a source."""
     row = tx.one(
         f"""SELECT {_RUN} FROM import_runs
             WHERE organization_id = :org AND identity = :identity AND status IN ('pending', 'completed')
@@ -412,6 +412,6 @@ def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
 
 
 def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Delete the recorded results of these runs, because they are no longer compared."""
+    """Delete the recorded results of these runs, because they are no longer needed for comparison."""
     if run_ids:
         tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

@@ -42,15 +42,15 @@ class WebsiteSource(Struct, tag="website"):
 
 
 class FileSource(Struct, tag="file"):
-    """Keys of uploaded files. ``kind``: the kind of source; by default, it is detected."""
+    """Keys of uploaded files. ``kind``: the kind of source; detected by default."""
 
     files: Annotated[list[str], Meta(min_length=1, max_length=100)]
     kind: SourceKind | UnsetType = UNSET
 
 
 class KeptApiSource(Struct, tag="api"):
-    """Space on another platform to read through its API, in the form stored with its run, without the token and its
-    user."""
+    """Space on another platform to read through its API, as stored with a run. The token and its user aren't
+    included."""
 
     url: str
     space: str
@@ -61,7 +61,7 @@ KeptSource = WebsiteSource | FileSource | KeptApiSource
 
 
 class ApiLogin(Struct, frozen=True):
-    """Credentials for an API. ``user``: the owner of the token, for APIs that require the owner."""
+    """Credentials for an API. ``user``: the owner of the token, for APIs that require it."""
 
     token: str
     user: str | None

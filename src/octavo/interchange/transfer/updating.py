@@ -1,8 +1,8 @@
 """Merge a newer state of a source into the content that an earlier run created.
 
-The base of the merge is the content that the earlier run created from the source, so differences in the
-space are edits by people. If people and the source changed the same content, people's edits are kept, and a
-change request contains both versions."""
+The base of the merge is the content that the earlier run created from the source, so any differences from it in the
+space are edits by people. If people and the source changed the same content, people's edits are kept, and a change
+request contains both versions."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ SHOWN = 120
 
 
 class Base(Struct, frozen=True):
-    """Results of an earlier run, without later edits. ``run``: the run; None for an import by the command that was made
-    before runs were recorded. ``slugs``: the slugs of the pages in the source."""
+    """Results of an earlier run, without later edits. ``run``: the run; None for an import by the command before
+    runs were recorded. ``slugs``: the slugs of the pages in the source."""
 
     run: ImportRunRow | None
     pages: dict[str, Page]
@@ -54,14 +54,14 @@ class Base(Struct, frozen=True):
 
     @property
     def above(self) -> str | None:
-        """Return the parent of all pages."""
+        """Return the page that is the parent of all imported pages."""
         return self.run.page_id if self.run is not None else None
 
 
 class Update(Struct, frozen=True):
-    """Content of a revision for a state of a source. ``pages``: the pages in the order of the source. ``parts``: the
-    state of the source, for the next run. ``conflicts``: the conflicts with main content that people edited.
-    ``changes``: the counts of changes; None if all content was added."""
+    """Content of the revision for a state of a source. ``pages``: the pages in the order of the source. ``parts``:
+    the state of the source, for the next run. ``conflicts``: the conflicts with content of the main version that
+    people edited. ``changes``: the counts of changes; None if all content is new."""
 
     edited: EditedContent
     pages: list[Page]
@@ -73,7 +73,7 @@ class Update(Struct, frozen=True):
     conflicts: Sequence[MergeConflict] = ()
 
     def create_change_request(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
-        """Return the changes, and create a change request for conflicts with the main version."""
+        """Create a change request for conflicts with the main version, if there are any. Return the changes."""
         if not self.conflicts or self.changes is None:
             return self.changes
         change = create_conflicted(
@@ -82,8 +82,8 @@ class Update(Struct, frozen=True):
         return replace(self.changes, change_request=change.id)
 
     def forget_earlier(self, tx: Transaction) -> None:
-        """Delete the results of runs before the base. The base itself is kept, because it stays the merge
-        base if the change request that receives this update is never merged."""
+        """Delete the results of runs before the base. The base itself is kept, because it remains the merge base if
+        the change request with this update is never merged."""
         if self.base is not None and (run := self.base.run) is not None:
             earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
             store.forget_parts(tx, earlier)
@@ -106,7 +106,7 @@ def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item])
 
 
 def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None = None) -> Base | None:
-    """Return the stored results of the newest run of the source whose content is in the target of the next run."""
+    """Return the stored results of the source's newest run whose content is in the target of the next run."""
     for earlier in store.completed_of(tx, origin):
         if earlier.change_id is not None and earlier.change_id != change_id:
             change = find_change(tx, space_id, earlier.change_id)
@@ -132,7 +132,7 @@ def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None
 
 
 def base_of_state(tx: Transaction, state: State) -> Base:
-    """Return the results of an import of which only the resulting state of the space is known."""
+    """Return the results of an import for which only the resulting state of the space is known."""
     pages = {page.id: page for page in list_pages(tx, state)}
     items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
     return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
@@ -141,9 +141,9 @@ def base_of_state(tx: Transaction, state: State) -> Base:
 def add(
     tx: Transaction, state: State, staged: StagedFiles, *, folder: str, into: str | None, with_sources: bool
 ) -> Update:
-    """Add a source alongside existing content, under the page ``into``. ``folder``: the folder for its files
-    if their paths are taken. ``with_sources``: whether to keep the configuration of its tree if the space is
-    empty."""
+    """Add a source alongside existing content, under the page ``into``. ``folder``: the folder for the source's
+    files if their paths are already taken. ``with_sources``: whether to keep the configuration of the source's page
+    tree if the space is empty."""
     items = [replace(item, id=ids.new_id()) for item in staged.items]
     planned = staged.pages(
         [ids.new_id() for _ in staged.reads],
@@ -165,7 +165,7 @@ def add(
 
 
 def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
-    """Return the folder that the files of a source were placed in."""
+    """Return the folder into which the files of a source were placed."""
     for before, page in zip(planned, made, strict=True):
         if before.file_path and page.file_path:
             return page.file_path.removesuffix(before.file_path)
@@ -173,8 +173,9 @@ def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
 
 
 def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
-    """Return the update to a state of the space. ``in_change``: whether the state belongs to a change request, where
-    conflicts stay open. Raises SourceError if the space no longer contains any content from the earlier run."""
+    """Return the update that applies a newer state of the source to a state of the space. ``in_change``: whether
+    the state belongs to a change request, in which conflicts stay open. Raises SourceError if the space no longer
+    contains any content from the earlier run."""
     pages, items, slugs = _newer(tx, base, state, staged)
     theirs_pages = {page.id: page for page in pages}
     theirs_items = {item.id: item for item in items}
@@ -229,8 +230,8 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
 def _newer(
     tx: Transaction, base: Base, state: State, staged: StagedFiles
 ) -> tuple[list[Page], list[Item], list[str]]:
-    """Return the pages and items of the newer state in the form that the earlier run would have created, and the pages'
-    slugs in the source."""
+    """Return the pages and items of the newer state as the earlier run would have created them, and the slugs of
+    the pages in the source."""
     folder, moment = base.folder, now()
     old = {
         page.id: replace(
@@ -284,7 +285,7 @@ def _items(tx: Transaction, base: Base, state: State, staged: StagedFiles, momen
 
 
 def _ranks(pages: Sequence[Page], old: dict[str, Page]) -> dict[str, str]:
-    """Return the ranks of pages. Existing ranks are kept unless the order in the source changed."""
+    """Return the ranks of pages. Existing ranks are kept unless the order in the source has changed."""
     siblings: dict[str | None, list[str]] = {}
     for page in pages:
         siblings.setdefault(page.parent, []).append(page.id)

@@ -17,7 +17,8 @@ from octavo.interchange.readers.types import Tick
 from octavo.kit.files import FileStore
 
 MAX_PARTS = 100
-"""Maximum number of archives inside an archive to read as one source. These archives stay open while they are read."""
+"""Maximum number of archives inside an archive that are read as one source. These archives stay open while they are
+read."""
 
 
 def gather_uploads(
@@ -29,8 +30,8 @@ def gather_uploads(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return the uploaded files as one source. Each archive gets its own folder if there is more than one
-    file. ``kind``: the specified kind of source, if any. ``several``: whether to include all versions and
+    """Return the uploaded files as one source. If there is more than one file, each archive gets its own folder.
+    ``kind``: the kind of source, if a person specified it. ``several``: whether to include all versions and
     languages.
 
     Raises SourceError if an archive can't be read or looks like an attack.
@@ -62,8 +63,8 @@ def gather_uploads(
 def unpack_parts(
     archive: Source, folder: TemporaryFiles, stack: ExitStack, tick: Tick = lambda: None
 ) -> Source:
-    """If an export consists only of archives, join them into one source. Return any other source unchanged.
-    Archives inside these archives aren't opened. Raises SourceError if an archive can't be read."""
+    """Combine the archives in an export into one source if the export consists only of archives; return any other
+    source unchanged. Archives inside these archives aren't opened. Raises SourceError if an archive can't be read."""
     paths = archive.paths()
     if not 0 < len(paths) <= MAX_PARTS or not all(path.lower().endswith(".zip") for path in paths):
         return archive
@@ -84,7 +85,7 @@ def unpack_parts(
 
 
 def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Source:
-    """Open an archive. Messages refer to it by its name."""
+    """Open an archive. Messages refer to it by ``name``."""
     try:
         return open_archive(str(place), stack, whole)
     except SourceError as error:

@@ -1,5 +1,5 @@
-"""Import versions and languages in addition to the target of an import run. Each of them gets its own
-space, and the spaces become variants of one site."""
+"""Import versions and languages in addition to the one that is imported into the target of a run. Each of them gets
+its own space, and the spaces become variants of one site."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def on_variants(arrange: Arrange) -> Arrange:
 
 
 class Variants:
-    """Variants of a source. One variant is imported into the target of a run, and each of the other variants into its
-    own space."""
+    """Variants of a source. One of them is imported into the target of a run, and each of the others into its own
+    space."""
 
     def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
@@ -90,11 +90,11 @@ class Variants:
                 self.made.append(self.spaces[entry.key])
 
     def linked(self, part: Source) -> Source:
-        """Return a variant with links to other variants that point to their spaces."""
+        """Return a variant in which links to other variants lead to the spaces of these variants."""
         return with_ids(part, self.spaces, self._hosts)
 
     def import_others(self, progress: Callable[[int, int], None]) -> None:
-        """Import all variants except the variant that is imported into the target."""
+        """Import all variants except the one that is imported into the target."""
         self._brand = store_brand(self._context, self._source.brand)
         for key, identity in self._identities.items():
             brought = import_source(
@@ -150,7 +150,7 @@ class Variants:
 def space_for_each(
     context: Context, actor: Actor, run: ImportRunRow, source: Source
 ) -> Iterator[Variants | None]:
-    """Provide a space for each variant of a source, or None if the source has no variants. New spaces are deleted if
+    """Yield a space for each variant of a source, or None if the source has no variants. New spaces are deleted if
     the ``with`` block fails."""
     if not source.parts:
         yield None
@@ -169,9 +169,9 @@ def space_for_each(
 def _space_for(
     context: Context, actor: Actor, run: ImportRunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
-    """Return the space of a variant, and whether the space is new. If an earlier run imported this variant into a space
-    that the caller can still edit, that space is used. Raises Forbidden if the caller can't create spaces, and Conflict
-    if the space can be edited only in change requests."""
+    """Return the space of a variant, and whether the space is new. If an earlier run imported this variant into a
+    space that the caller can still edit, that space is used. Raises Forbidden if the caller can't create spaces,
+    and Conflict if the space can be edited only in change requests."""
     with context.db.write() as tx:
         target = space_access(tx, actor, Can.EDIT, run.space_id)
         known = store.find_known(tx, run.organization_id, identity)

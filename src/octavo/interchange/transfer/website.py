@@ -1,7 +1,7 @@
-"""Import a website as a Markdown source by crawling one origin under one URL.
+"""Import a website as a Markdown source by crawling the pages of one origin under one URL.
 
-Pages are fetched one at a time through ``kit.net.fetch`` if ``robots.txt`` allows it, and within limits on their
-number, on bytes, and on time. Reaching a limit is reported as a problem, not an error."""
+Pages are fetched one at a time through ``kit.net.fetch`` if ``robots.txt`` allows it. The number of pages, the
+number of bytes, and the time are limited. Reaching a limit is reported as a problem, but isn't an error."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CrawlLimits(Struct, frozen=True, kw_only=True):
 
 
 class _Page(Struct):
-    """Fetched page. ``place``: the number of the file with its HTML."""
+    """Fetched page. ``place``: the number of the temporary file with its HTML."""
 
     url: str
     place: Any
@@ -138,8 +138,8 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin and the scope to the origin and the folder of the URL that the first page was redirected
-        to."""
+        """Set the origin and the scope of the crawl according to the URL to which the first page was redirected:
+        its origin and its folder."""
         parts = read_address(url)
         if parts is None:
             raise SourceError("the URL isn't valid. Enter an http or https URL.")
@@ -202,8 +202,7 @@ class _Crawl:
     # --- finding the pages ----------------------------------------------------------------------------
 
     def _key(self, url: str) -> str | None:
-        """Return the URL of a page without query and fragment, or None if the URL isn't a page within the
-        scope."""
+        """Return the URL of a page without its query and fragment; None if the URL isn't a page within the scope."""
         parts = read_address(url)
         if parts is None:
             return None
@@ -255,7 +254,7 @@ class _Crawl:
             waiting.extend(self._keep_page(final, answer))
 
     def _keep_page(self, key: str, answer: Fetched) -> Iterator[str]:
-        """Keep a page, and return the URLs that it links to."""
+        """Keep a page, and yield the URLs to which it links."""
         place = self.folder.new(".html")
         place.write_bytes(answer.body)
         encoding = re.search(r"charset=[\"']?([\w-]+)", answer.headers.get("content-type", ""), re.IGNORECASE)
@@ -373,8 +372,8 @@ class _Crawl:
         return relative_href(found.file, page.file, anchor)
 
     def _image(self, page: _Page, url: str) -> str | None:
-        """Return the file that an image on any host is downloaded to, or its URL if it can't be
-        downloaded."""
+        """Return the file to which an image is downloaded, or the image's URL if it can't be downloaded. The image
+        can be on any host."""
         address = read_address(url)
         if address is None or not address.is_web:
             return None
@@ -409,8 +408,8 @@ class _Crawl:
         return asset
 
     def _write_summary(self) -> None:
-        """Write the pages in the order in which the site links to them. A page whose URL
-        continues the URL of another page is placed under that page."""
+        """Write the pages in the order in which the site links to them. If the URL of a page continues the URL of
+        another page, the page becomes a subpage of that page."""
         top: list[SummaryEntry] = []
         entries: dict[tuple[str, ...], SummaryEntry] = {}
 
@@ -444,7 +443,7 @@ def _is_html(answer: Fetched) -> bool:
 
 
 def _locations(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield ``sitemap`` or ``url`` and the URL, for each entry of a sitemap. Entities aren't resolved."""
+    """Yield the type (``sitemap`` or ``url``) and the URL of each entry of a sitemap. Entities aren't resolved."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     try:
         tree = etree.fromstring(body, parser)
@@ -457,6 +456,6 @@ def _locations(body: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _safe_name(name: str) -> str:
-    """Return a name that is safe as a path segment and isn't hidden."""
+    """Return a name that is safe to use as a path segment and isn't hidden."""
     safe = re.sub(r"[^\w.\- ]+", "-", name).strip(". -")[:100]
     return safe or "page"

@@ -56,8 +56,8 @@ _User = Annotated[
 
 class ApiSource(Struct, tag="api"):
     """Space to import through another platform's API. ``service``: the platform; `octavo` includes GitBook.
-    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its ID; for Confluence,
-    its key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
+    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: the space's ID; for Confluence,
+    the space's key; for ReadMe, the version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
     ``user``: stored encrypted until the run ends, and never returned."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -78,7 +78,7 @@ class CheckImportSource(Struct):
 
 
 class ImportSourceCheck(Struct):
-    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``: the reason
+    """Result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``: the reason
     the list is incomplete."""
 
     spaces: list[FoundSpace]
@@ -100,9 +100,9 @@ class ImportTarget(Struct, rename="camel"):
 class StartImport(Struct):
     """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``, without
     importing any content. ``update``: a completed run in this space that imported an older state of the source.
-    Unedited content is updated from the source, all other content is merged, and people's edits are kept. ``variants``:
-    whether to import all versions and languages of the source. The default variant is imported into the target, and
-    each of the other variants into its own space. The spaces become variants of one site."""
+    Unedited content is updated from the source, all other content is merged, and people's edits are kept.
+    ``variants``: whether to import all versions and languages of the source. The default variant is imported into
+    the target, and each of the other variants into its own space. The spaces become variants of one site."""
 
     source: Source
     target: ImportTarget

@@ -1,5 +1,6 @@
-"""Caches of one process with a common memory limit. Values in caches for immutable data are valid indefinitely; all
-other values are valid only until the database's next generation. Values that are no longer read are dropped."""
+"""Caches of one process with a shared memory limit. Values in caches for immutable data are valid indefinitely; all
+other values are valid only until the database's next generation. Values that haven't been read recently are
+dropped."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Divisor for the part of the memory that is freed when the memory is full. This part is larger than a single value, so
-that memory doesn't have to be freed again for each value."""
+"""Divisor of the memory limit: when the limit is reached, this fraction of the memory is freed at once, so that
+memory doesn't have to be freed again for the next value."""
 
 _UNREAD_SECONDS = 60.0
 """Number of seconds after which an unread value is dropped."""
@@ -29,8 +30,8 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Share:
-    """Weight of a cache relative to other caches when memory is scarce. This is thread-safe, except that a hit may not
-    be counted."""
+    """Weight of a cache relative to other caches when memory is scarce. It is thread-safe, except that some hits
+    may not be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 
@@ -45,15 +46,15 @@ _shares: dict[str, Share] = {}
 
 
 def share(name: str, weight: int) -> Share:
-    """Declare the share of a cache, once for all applications of the process. Raises ValueError if the name
-    is already in use."""
+    """Declare the share of a cache, for all applications of the process. Raises ValueError if the name is already
+    in use."""
     if name in _shares:
         raise ValueError(f"two caches have the name {name}")
     return _shares.setdefault(name, Share(name, weight))
 
 
 class Use(NamedTuple):
-    """Memory used by all caches of one name, and their hits and misses since the start."""
+    """Memory used by all caches with the same name, and their hits and misses since the process started."""
 
     bytes: int
     entries: int
@@ -65,7 +66,8 @@ class Memory:
     """Total memory that caches can use, in bytes.
 
     Each cache can use any free memory. If none is free, the cache that exceeds its share the most drops its oldest
-    values. ``entry``: the number of bytes for the key and the entry of a value, in addition to the value itself.
+    values. ``entry``: the number of bytes that each value takes up in addition to its own size, for its key and
+    cache entry.
     """
 
     def __init__(self, limit: int, entry: int = 0) -> None:
@@ -78,8 +80,8 @@ class Memory:
 
     @property
     def largest(self) -> int:
-        """Return the maximum size of one value in bytes. A larger value would leave too little memory for other
-        values."""
+        """Return the maximum size of one value in bytes. With a larger value, too little memory would be left for
+        other values."""
         return self.limit // 2
 
     def join(self, cache: ByteCache[object]) -> None:
@@ -141,8 +143,7 @@ MEMORY = Memory(384 * 1024 * 1024, entry=400)
 
 
 class ByteCache(Generic[T]):
-    """Cache of values with their sizes in bytes. It drops the least recently used values first. It is
-    thread-safe.
+    """Cache of values with their sizes in bytes. It is thread-safe, and drops the least recently used values first.
 
     It is for immutable values (keyed by a content hash or a revision), so values are never invalidated.
     """
@@ -172,8 +173,8 @@ class ByteCache(Generic[T]):
             return value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value. ``size``: the caller's estimate of its size. A value that would take up half of all memory
-        isn't stored."""
+        """Store a value. ``size``: the caller's estimate of its size. A value that would take up half of the memory
+        limit isn't stored."""
         size += self._memory.entry
         with self._lock:
             _, old, _ = self._entries.pop(key, (None, 0, 0.0))
@@ -205,8 +206,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """Cache with a separate ``ByteCache`` for each application in this process. A module declares it with its share,
-    and the database stores it."""
+    """Separate ``ByteCache`` for each application in this process. A module declares it with its share, and each
+    database stores its own instance."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)
@@ -217,11 +218,11 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database. Each value is valid until the next commit by any process, and is then
-    checked again.
+    """Cache of values read from the database. Each value is valid until the next commit by any process, and must be
+    checked again after that.
 
-    ``cost``: a function that returns the size of a value in bytes, or None for a value that isn't cached. Never use the
-    cache inside a write transaction, because data that it reads may still be rolled back.
+    ``cost``: a function that returns the size of a value in bytes, or None for a value that isn't cached. Never use
+    the cache inside a write transaction, because data that it reads may still be rolled back.
     """
 
     def __init__(
@@ -237,7 +238,7 @@ class FreshCache(Generic[T]):
         """Values with the generation for which they are valid."""
 
     def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
-        """Return the cached value, or the result of ``make()``, which reads the database. None can also be a value.
+        """Return the cached value, or the result of ``make()``, which reads the database. The value can be None.
 
         ``is_good``: a function that returns whether ``make()`` would return the same value as before the last commit.
         """
@@ -258,8 +259,8 @@ class FreshCache(Generic[T]):
         return value
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
-        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``. Return None if only ``make``
-        can determine the value."""
+        """Return the cached value if it is valid or if ``is_good`` accepts it, as ``get`` does. Return None if the
+        value must be made again."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None
@@ -271,7 +272,7 @@ class FreshCache(Generic[T]):
         return kept[1]
 
     def find(self, key: Hashable, generation: int | None) -> T | None:
-        """Return the cached value, or None. ``generation``: the database's current generation, so that a caller with
-        several keys can look it up only once."""
+        """Return the cached value, or None. ``generation``: the database's current generation, so that a caller
+        with several keys has to look up the generation only once."""
         kept = self._values.get(key)
         return kept[1] if kept is not None and kept[0] == generation else None

@@ -1,4 +1,4 @@
-"""Cached rows of reads from a database in another process. They are valid until the next commit."""
+"""Cache of rows that were read from a database in another process. The rows are valid until the next commit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ROWS = share("rows", 16)
 _MAX_BYTES = 128 * 1024
 """Maximum size in bytes of one statement's rows. Larger results aren't cached."""
 _BYTES_PER_ENTRY = 400
-"""Number of bytes for an entry in addition to its rows and parameters."""
+"""Size in bytes of an entry, in addition to its rows and parameters."""
 _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
-"""Types of immutable values."""
+"""Immutable types of column values."""
 
 
 class CachedRows:
@@ -39,7 +39,7 @@ class CachedRows:
         return self._rows.get(key)
 
     def store(self, key: tuple[Any, ...], rows: list[Row]) -> None:
-        """Store rows. ``key``: the statement, followed by its parameters as pairs."""
+        """Store rows. ``key``: the statement, followed by the names and values of its parameters as pairs."""
         size = _BYTES_PER_ENTRY + sum(getsizeof(value) for _, value in key[1:])
         for row in rows:
             if not _VALUES.issuperset(map(type, row)):
@@ -52,4 +52,4 @@ class CachedRows:
 
 
 NOTHING: Final = CachedRows(-1, "")
-"""Cache that doesn't belong to any generation, and always stays empty."""
+"""Cache that doesn't belong to a generation and always stays empty."""

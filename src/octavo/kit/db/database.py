@@ -1,7 +1,9 @@
-"""Transactions on SQLite and PostgreSQL. They are started only with ``db.read()`` and ``db.write()``.
+"""Transactions on SQLite and PostgreSQL. They are started only by a ``Database``, with methods such as ``read`` and
+``write``.
 
-SQL is written only once for both engines, with ``:name`` parameters. List parameters, written as ``IN :ids``, are
-expanded. Rows are returned as tuples. All differences between the engines are in this file, except those for search.
+Each SQL statement is written once for both engines, with ``:name`` parameters. List parameters, written as ``IN
+:ids``, are expanded. Rows are returned as tuples. All differences between the engines are in this file, except
+those for search.
 """
 
 from __future__ import annotations
@@ -43,28 +45,28 @@ _SPREAD = re.compile(r"\bIN :(\w+)")
 log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
-"""Number of seconds that a write waits for its turn before it fails, so that the caller has to try again."""
+"""Number of seconds that a write waits for its turn. After that, it fails, and the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
-"""Number of seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for
-a thread, because other requests would have to wait for it."""
+"""Number of seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for a
+thread. A longer wait would delay other requests."""
 
 _LEAST_PROCESS_SECONDS = 0.1
-"""Number of seconds that a write waits for the turn of its process if nearly all of the time was spent
-waiting for threads of this process."""
+"""Number of seconds that a write waits for its process's turn if nearly all of the available time was spent waiting
+for threads of this process."""
 _THREADS = 1000
-"""Number greater than the number of threads of any process."""
+"""Number that is greater than the number of threads of any process."""
 _LATELY = 0.001
-"""Number of seconds for which the counter of other processes' commits can be reused."""
+"""Number of seconds for which the last known number of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
-"""Time limit in seconds for one statement of a request, where the engine can stop it."""
+"""Time limit in seconds for one statement of a request, if the engine can stop statements."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
 _waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
 
 
 class statements_within:  # noqa: N801
-    """Context manager that limits the duration of each statement in the transactions of its block, because a client is
-    waiting. ``waited``: the seconds already spent waiting, which are subtracted from the time to wait for a turn to
-    write."""
+    """Context manager that limits the duration of each statement in the transactions of its block, because a client
+    is waiting. ``waited``: the seconds already spent waiting, which shorten the time that a write waits for its
+    turn."""
 
     # Each request enters one of these. Entering an instance takes a third of the time of a generator function.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
@@ -95,7 +97,7 @@ def statement_seconds() -> float | None:
 
 
 def unreachable_error(error: Exception) -> TemporarilyUnavailable:
-    """Return the error to raise if the engine fails for a reason unrelated to the statement. The reason is logged."""
+    """Return the error to raise if the engine fails for a reason unrelated to the statement, and log the reason."""
     log.error("database: %s", error)
     return TemporarilyUnavailable("The database can't be reached right now. Try again in a moment.")
 
@@ -105,21 +107,21 @@ _full_until = [0.0]
 
 
 def disk_full_error(error: Exception) -> DiskFull:
-    """Return the error to raise if there is no disk space for the data to be written. The reason is logged."""
+    """Return the error to raise if there is no disk space for the data to be written, and log the reason."""
     log.error("database: %s", error)
     _full_until[0] = time.monotonic() + _FULL_SECONDS
     return DiskFull()
 
 
 def was_full_recently() -> bool:
-    """Return whether a write by this process failed a moment ago because the disk was full."""
+    """Return whether a recent write by this process failed because the disk was full."""
     return time.monotonic() < _full_until[0]
 
 
 def taking_turns(name: str, size: int) -> Shares:
     """Return the slots that the threads of a process share to read or write a database. A quarter of the slots are
-    reserved for organizations that don't hold any. There is no limit on waiting threads, because the number of threads
-    is limited."""
+    reserved for organizations that don't hold any. The slots don't limit the number of waiting threads, because the
+    number of threads is already limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
@@ -146,8 +148,7 @@ class LockTimeout(Exception):
 
 
 def json_list(values: Iterable[str | int]) -> str:
-    """Return values in the form that ``Transaction.given`` and ``Transaction.among`` expect as a parameter: a JSON
-    list."""
+    """Return a JSON list of values, the format of parameters for ``Transaction.given`` and ``Transaction.among``."""
     return msgspec.json.encode(list(values)).decode()
 
 
@@ -161,26 +162,25 @@ class Cursor(Protocol):
 
 
 class Live(str):
-    """Statement whose rows depend on more than its parameters and the snapshot, such as a clock, random
+    """Statement whose rows depend on more than its parameters and the snapshot: for example, on a clock, random
     numbers, a sequence, or the state of the server. Its rows are never cached."""
 
     __slots__ = ()
 
 
 class Transaction:
-    """Transaction, the first parameter of every store function. It is valid inside the ``with`` block that
+    """Transaction, the first parameter of every store function. It is valid only inside the ``with`` block that
     created it."""
 
     engine: Engine
 
     def __init__(self, caches: dict[Any, Any]) -> None:
-        """Create a transaction. ``caches``: the caches of the database."""
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
 
     @cached_property
     def id(self) -> str:
-        """Return an ID of this transaction. All audit events that the transaction records have this ID."""
+        """Return the ID of this transaction. All audit events that the transaction records have this ID."""
         return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
@@ -203,7 +203,7 @@ class Transaction:
         return self._execute(*_spread(sql, parameters)).rowcount
 
     def insert(self, table: str, /, **row: object) -> None:
-        """Insert a row. Columns without a value get their defaults."""
+        """Insert a row. Columns without a given value get their defaults."""
         self._execute(_insertion(table, tuple(row)), row)
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
@@ -214,8 +214,8 @@ class Transaction:
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
-        """Run ``effect`` after the transaction has been committed. Use this only to wake threads or to update caches of
-        this process."""
+        """Run ``effect`` after the transaction has been committed. Use this only to wake threads or to update
+        caches of this process."""
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
@@ -233,8 +233,9 @@ class Transaction:
         return f"(SELECT {', '.join(picked)} FROM {source})"
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
-        """Return SQL that, placed after a column, requires one of the values in the parameter ``name`` (``json_list``).
-        The statement is the same for any number of values, and the index is read in one pass."""
+        """Return SQL to place after a column, which matches if the column has one of the values in the parameter
+        ``name`` (``json_list``). The statement is the same for any number of values, and the index is read in one
+        pass."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
         values = (
@@ -244,8 +245,8 @@ class Transaction:
 
     @property
     def for_update(self) -> str:
-        """Return SQL for a row lock, which is appended to a SELECT. On SQLite, it is empty, because the whole
-        transaction already holds the lock."""
+        """Return SQL to append to a SELECT to lock its rows. It is empty on SQLite, because the whole transaction
+        already holds the lock."""
         return " FOR UPDATE" if self.engine == "postgresql" else ""
 
     @property
@@ -282,7 +283,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Database. It is thread-safe."""
+    """Database with transactions. It is thread-safe."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
@@ -294,27 +295,27 @@ class Database:
 
     @property
     def replica_reads(self) -> dict[str, int]:
-        """Return the number of reads by outcome: answered by the replica, too recent for the replica, or made while the
-        replica was unreachable. The result is empty if there is no replica."""
+        """Return the number of reads by outcome: answered by the replica, answered by the server because the
+        replica was behind, or made while the replica was unreachable. The result is empty if there is no replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return the reason the replica doesn't answer reads, after waiting up to ``seconds`` for it to catch up with
-        the server. Return an empty string if the replica answers reads, and None if there is no replica."""
+        """Wait up to ``seconds`` for the replica to catch up with the server, and return the reason it doesn't
+        answer reads. Return an empty string if the replica answers reads, and None if there is no replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """Start a read transaction with one snapshot. Inside another read by the same thread, this joins the outer
-        read."""
+        """Start a read transaction with one snapshot. Inside another read by the same thread, join that read
+        instead."""
         raise NotImplementedError
 
     def read_cached(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that can use a replica, or rows from earlier reads, which are cached until the next commit. The
-        read still has only one snapshot.
+        """Start a read that can use a replica or cached rows of earlier reads. Rows are cached until the next
+        commit. The read still has only one snapshot.
 
-        Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a different
-        snapshot than those that it has already returned. ``begins``: whether the read can start a transaction if rows
-        aren't cached; otherwise, it raises StaleCachedRead in that case, too.
+        Use this only if the caller can repeat the read from the start: the read raises StaleCachedRead if it needs
+        rows from a different snapshot than the rows that it has already returned. ``begins``: whether the read can
+        start a transaction if rows aren't cached. If it can't, missing rows also raise StaleCachedRead.
         """
         return self.read()
 
@@ -336,7 +337,7 @@ class Database:
 
     def recent_generation(self) -> int | None:
         """Return a value of ``generation`` that is at most a millisecond old and no older than this process's last
-        commit. Use this for responses that take less time than looking up the generation."""
+        commit. Use this for responses that take less time to create than a lookup of the generation."""
         return self.generation()
 
     def is_damaged(self) -> bool:
@@ -344,7 +345,7 @@ class Database:
         return False
 
     def find_damage(self) -> list[str]:
-        """Return the problems that the engine finds in its own structures, one per line. This reads the whole
+        """Return the problems that the engine finds in its own structures, one line for each. This reads the whole
         database."""
         return []
 
@@ -378,7 +379,7 @@ _FAILURES = frozenset(
 """Result codes for problems with the disk or other processes, not with the statement."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MOST_DAMAGE = 20
-"""Maximum number of lines about damage to report."""
+"""Maximum number of lines in a damage report."""
 
 
 def _is_busy(error: BaseException | None) -> bool:
@@ -426,8 +427,8 @@ class _Connection(sqlite3.Connection):
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
-    """Read transaction of this thread. This is a class because a request enters several of these, and entering an
-    instance takes a third of the time of a generator function."""
+    """Read transaction of this thread. It is a class because a request starts several reads, and entering an
+    instance takes a third of the time of entering a generator function."""
 
     __slots__ = ("_database",)
 
@@ -506,8 +507,8 @@ class SqliteDatabase(Database):
         return self._damaged
 
     def _is_gone(self) -> bool:
-        """Return whether the file was deleted or replaced. SQLite would still write to the old file, and the data would
-        be lost at the end of the process."""
+        """Return whether the file was deleted or replaced. SQLite would continue to write to the old file, and that
+        data would be lost when the process ends."""
         try:
             return not os.path.samestat(os.stat(self._path), self._file)
         except OSError:
@@ -607,8 +608,8 @@ class SqliteDatabase(Database):
                 effect()
 
     def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
-        """Run a write transaction. ``busy_timeout``: the time in milliseconds to wait for another process
-        that is writing."""
+        """Run a write transaction. ``busy_timeout``: the time in milliseconds to wait while another process is
+        writing."""
         try:
             if busy_timeout != self._busy_timeout:
                 self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")

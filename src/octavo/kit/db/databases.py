@@ -10,11 +10,11 @@ from .database import Database, SqliteDatabase, is_damage
 
 
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
-    """Open ``sqlite:///path`` or ``postgresql://...``.
+    """Open the database at ``sqlite:///path`` or ``postgresql://...``.
 
-    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server
-    itself, if ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that
-    answers reads. Raises Unavailable with the problem if the database can't be opened.
+    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server itself, if
+    ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that answers reads.
+    Raises Unavailable with the problem if the database can't be opened.
     """
     if url.startswith("sqlite:///"):
         try:

@@ -1,16 +1,17 @@
-"""Run SQL migrations, in order of time and only forward.
+"""Run SQL migrations in chronological order. Migrations can't be reversed.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; that time is its number. The ``migrations`` table records the
-migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
-migration that is older than the latest one in the database, and a database that is newer than Octavo.
+A migration is a file ``YYYYMMDDHHMM_name.sql``, and its time is its number. The ``migrations`` table records the
+migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a migration
+that is older than the latest one in the database, and a database that is newer than Octavo.
 
-A migration that replaces older migrations has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``-- replaces:``
-lists their numbers: a database with exactly these runs it instead; one with only some of them must first be upgraded
-with the version that its line ``-- first upgrade with:`` names.
+A migration that replaces older migrations has a file ``NUMBER_name.upgrade.sql`` next to it. The line ``--
+replaces:`` in that file lists the numbers of the older migrations. A database on which all of them have been run
+uses that file instead of the migration itself. A database on which only some of them have been run must first be
+upgraded to the version of Octavo in the line ``-- first upgrade with:``.
 
-Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise
-on both, ``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only:
-sqlite`` or ``-- only: postgresql`` and ``-- end`` lines.
+Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
+``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only: sqlite`` or ``--
+only: postgresql`` and ``-- end`` lines.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ _TABLE = """CREATE TABLE migrations (
 
 
 class Upgrade(NamedTuple):
-    """Upgrade of a database with the migrations ``replaces``, instead of running this migration. ``first``:
-    the version of Octavo to upgrade with first."""
+    """Upgrade of a database on which the migrations ``replaces`` have been run. It is run instead of this
+    migration. ``first``: the version of Octavo to upgrade to first."""
 
     sql: str
     replaces: frozenset[int]
@@ -61,7 +62,7 @@ class Migration(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Return the checksum of the statements without comments, so that comments can be improved later."""
+        """Return the checksum of the statements without comments, so that comments can still be changed."""
         bare = " ".join(re.sub(r"--(?! only: | end$).*", "", self.sql, flags=re.M).split())
         return hashlib.sha256(bare.encode()).hexdigest()
 
@@ -109,11 +110,11 @@ def for_engine(sql: str, engine: Engine) -> str:
 
 
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
-    """Run missing migrations, each in its own transaction, and return the completed migrations.
+    """Run missing migrations, each in its own transaction, and return the migrations that were run.
 
-    Several processes may start at the same time: one process runs the migrations, and the other processes wait. Raises
-    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using tables that a
-    migration has to change.
+    Several processes may start at the same time: one process runs the migrations, and the other processes wait.
+    Raises RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using
+    tables that a migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -141,15 +142,15 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
 
 
 class SchemaState(NamedTuple):
-    """Schema of a database compared with this version of Octavo. ``upgraded_at``: the time in milliseconds at
-    which it was last migrated. ``written_by``: the version of Octavo that migrated it."""
+    """Result of comparing a database's schema with this version of Octavo. ``upgraded_at``: the time in
+    milliseconds at which the database was last migrated. ``written_by``: the version of Octavo that migrated it."""
 
     upgraded_at: int
     written_by: Literal["current", "newer", "older"]
 
 
 def compare_schema(tx: Transaction, migrations: Sequence[Migration]) -> SchemaState:
-    """Compare a database that was migrated before with the migrations of this version."""
+    """Compare an already migrated database with the migrations of this version."""
     latest, upgraded_at = tx.all("SELECT max(number), max(applied_at) FROM migrations")[0]
     known = max(migration.number for migration in migrations)
     if latest == known:
@@ -214,7 +215,7 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
 def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
     """Return the recorded names and checksums by number; None for a new database.
 
-    Before the first release, only the numbers were recorded, so the names and checksums of these migrations are
+    Before the first release, only the numbers were recorded, so the names and checksums of those migrations are
     empty.
     """
     columns = {row[0] for row in tx.all(_COLUMNS[tx.engine])}

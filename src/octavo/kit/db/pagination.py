@@ -22,7 +22,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Limit on the size of integers in a key. Larger integers never occur in a database."""
+"""Exclusive limit on integers in a key. Larger integers never occur in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
@@ -43,8 +43,8 @@ class Next(Struct):
 
 
 class Listing(Struct, Generic[T]):
-    """Page of a list. ``next``: the next page; omitted on the last page. ``count``: the total of all
-    pages."""
+    """Page of a list. ``next``: the next page; omitted on the last page. ``count``: the total number of items on
+    all pages."""
 
     items: list[T]
     count: int
@@ -71,8 +71,8 @@ def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
 
 
 class Slice(Struct, Generic[T], frozen=True):
-    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total, and the key of the row to
-    continue after."""
+    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total number of rows, and the key after
+    which the next page starts."""
 
     rows: Sequence[T]
     count: int
@@ -82,8 +82,8 @@ class Slice(Struct, Generic[T], frozen=True):
 def slice_rows(
     rows: Sequence[T], limit: int, count: int, key: Callable[[T], tuple[str | int, ...]]
 ) -> Slice[T]:
-    """Trim ``rows`` (fetched with ``limit + 1``) to a page, for lists that neither ``list_page`` nor ``slice_items``
-    can express."""
+    """Trim ``rows`` (fetched with ``limit + 1``) to one page. Use this only if neither ``list_page`` nor
+    ``slice_items`` is suitable."""
     if len(rows) <= limit:
         return Slice(rows, count)
     kept = rows[:limit]
@@ -109,10 +109,10 @@ def list_page(
     """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
 
     ``columns``: the columns to select. ``make``: a function that creates an item from a row. ``by``: the columns to
-    sort by, such as ``a.created_at, a.id``, which together are unique and never NULL. ``key_types``: the types of their
-    values. ``descending``: whether to sort by all of them in descending order. ``before``: a `WITH` clause that
-    ``source`` requires. ``count``: the total of all pages, if it is known without counting. ``given``: the parameters
-    of ``source``. Raises BadRequest if ``page`` is from another list.
+    sort by, such as ``a.created_at, a.id``, which together are unique and never NULL. ``key_types``: the types of
+    their values. ``descending``: whether to sort by all of them in descending order. ``before``: a `WITH` clause
+    that ``source`` requires. ``count``: the total number of rows, if it is already known. ``given``: the parameters
+    of ``source``. Raises BadRequest if ``page`` belongs to another list.
     """
     key = decode_token(page, *key_types)
     names = by.split(", ")

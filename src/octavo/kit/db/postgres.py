@@ -1,36 +1,36 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through a
-pooler that assigns each transaction a different connection. Listening and migrations require the server itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through
+a pooler that assigns each transaction a different connection. Listening and migrations require the server itself.
 
-Why reads can use cached rows
------------------------------
+Why reads can use cached rows -----------------------------
 
-``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at
-which its reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only
-rows of that generation.
+``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at which its
+reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only rows of that
+generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
-``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same message.
-If both snapshots are equal, exactly the same transactions have committed (an aborted transaction never will), and the
-read continues. If they are different, there are two cases. If the read has used no cached rows yet, all its rows will
-come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a
-transaction immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead,
-unless it runs on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after
-it has written, so nothing is written twice.
+``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same
+message. If both snapshots are equal, exactly the same transactions have committed (an aborted transaction never
+will), and the read continues. If they are different, there are two cases. If the read has used no cached rows yet,
+all its rows will come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read
+that begins a transaction immediately, so no read starts again twice. A transaction that has started never raises
+StaleCachedRead, unless it runs on a replica that fails. A read starts before its thread writes, and doesn't raise
+StaleCachedRead after it has written, so nothing is written twice.
 
-*It sees this process's commits.* Each commit starts a new generation before its caller learns that it succeeded, and a
-read that starts afterward doesn't use older rows.
+*It sees this process's commits.* Each commit starts a new generation before its caller learns that it succeeded,
+and a read that starts afterward doesn't use older rows.
 
-*It sees other processes' commits as soon as their notice has arrived*, like all data that is cached under a generation,
-including permissions. A read checks whether a notice has arrived at the socket that the listening thread hasn't read
-yet. A snapshot is taken after the generation was looked up. Therefore, rows cached under a generation can be outdated
-only by commits whose notice hasn't arrived yet, and they expire when the notice arrives. For the same reason, the
-transaction may run on a replica that has applied the same commits (``replica``).
+*It sees other processes' commits as soon as their notice has arrived*, like all data that is cached under a
+generation, including permissions. A read checks whether a notice has arrived at the socket that the listening
+thread hasn't read yet. A snapshot is taken after the generation was looked up. Therefore, rows cached under a
+generation can be outdated only by commits whose notice hasn't arrived yet, and they expire when the notice arrives.
+For the same reason, the transaction may run on a replica that has applied the same commits (``replica``).
 
-*Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last responded
-to the listener. When it responds, all earlier notices have arrived. This way, caching also stops if a connection fails
-unnoticed. A listener that reconnects starts a new generation after LISTEN, which covers all notices that it missed.
+*Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
+responded to the listener. When it responds, all earlier notices have arrived. This way, caching also stops if a
+connection fails unnoticed. A listener that reconnects starts a new generation after LISTEN, which covers all
+notices that it missed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _statements: dict[str, str] = {}
 
 
 def _statement(sql: str) -> str:
-    """Return a statement in the driver's format."""
+    """Return a statement in the driver's parameter syntax."""
     found = _statements.get(sql)
     if found is None:
         found = _to_postgres(sql)
@@ -149,11 +149,11 @@ _DAMAGED = "damaged"
 """Notice that informs other processes that the database is damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
-"""Statement that notifies other processes of a change, with the number of its transaction."""
+"""Statement that notifies other processes of a change, and includes the number of its transaction."""
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Number of seconds for which the server's last response counts as current."""
+"""Number of seconds after which the server's last response is no longer current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -161,8 +161,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether there is a pooler between this process and the server. In that case, the greeting has a different
-    process ID from the server's."""
+    """Return whether there is a pooler between this process and the server. If there is one, the process ID in the
+    greeting is different from the server's process ID."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -192,7 +192,7 @@ class _Rows:
 
 
 class _CachedRead(Transaction):
-    """Read that uses cached rows, and starts a transaction if it needs other rows."""
+    """Read that uses cached rows, and starts a transaction if other rows are required."""
 
     engine: Engine = "postgresql"
 
@@ -242,8 +242,8 @@ class _CachedRead(Transaction):
         return super().run(Live(sql), **parameters)
 
     def begin(self) -> Connection:
-        """Start a transaction whose snapshot provides all remaining rows. Raises StaleCachedRead if rows
-        from another snapshot were already returned, or if the read isn't allowed to start a transaction."""
+        """Start a transaction whose snapshot provides all remaining rows. Raises StaleCachedRead if the read has
+        already returned rows from another snapshot, or if it isn't allowed to start a transaction."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
@@ -262,7 +262,7 @@ class _CachedRead(Transaction):
         return self._connection
 
     def _no_more(self) -> StaleCachedRead:
-        """Return the exception that all later queries raise."""
+        """Prevent further queries, and return the exception that they raise."""
         self.end()
         self._connection, self._begins = None, False
         return StaleCachedRead()
@@ -283,10 +283,10 @@ class PostgresDatabase(Database):
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """Connect to PostgreSQL.
 
-        ``connections``: the maximum number of connections, one of which is for listening. Half of the other connections
-        are for writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL of the server,
-        if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as many
-        connections as for reads.
+        ``connections``: the maximum number of connections, one of which is for listening. Half of the other
+        connections are for writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL
+        of the server, if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, which has as
+        many connections as reads do.
         """
         super().__init__()
         self._url = url
@@ -368,7 +368,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """Return the error to raise if the statement isn't the cause of the failure."""
+        """Return the error to raise if the statement didn't cause the failure."""
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -397,8 +397,8 @@ class PostgresDatabase(Database):
             self._replica.close()
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
-        """Return a connection of a pool with a started transaction, and the result of ``more``, within ``seconds``.
-        Connections that failed while they were unused are replaced."""
+        """Return a connection from a pool with a started transaction, and the result of ``more``, within
+        ``seconds``. Connections that failed while they were unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
@@ -443,8 +443,8 @@ class PostgresDatabase(Database):
         return self._replica.check(place, row[0], seconds)
 
     def begin_at_replica(self, snapshot: str | None) -> tuple[Replica, Connection, str] | None:
-        """Start a read on the replica and return its snapshot; None if that isn't possible. ``snapshot``:
-        the only acceptable snapshot."""
+        """Start a read on the replica, and return the replica, the connection, and the snapshot; None if that isn't
+        possible. ``snapshot``: the only acceptable snapshot, or None for any snapshot."""
         if self._replica is None or self._place is None or not self._knows:
             return None
         begun = self._replica.begin(self._place, self._known, snapshot)
@@ -595,13 +595,12 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _treat_as_foreign(self) -> None:
-        """Treat this transaction like a transaction of another process, because it is unknown whether it has committed
-        or will commit."""
+        """Treat this transaction like a transaction of another process, because it is unknown whether it has been
+        or will be committed."""
         self._name = token_hex(8)
         self._changed()
 
     def _receive_notices(self, connection: Connection, seconds: float) -> None:
-        """Receive notices for a number of seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             name, _, transaction = notice.payload.partition(" ")
             if name == _DAMAGED:
@@ -612,8 +611,7 @@ class PostgresDatabase(Database):
                 self._changed(int(transaction) if transaction.isdigit() else 0)
 
     def _check_server(self, connection: Connection) -> None:
-        """Check that the server responds and, if there is a replica, determine how far transactions have
-        progressed."""
+        """Check that the server responds. If there is a replica, also determine the latest completed transaction."""
         if self._place is None:
             connection.execute("SELECT 1")
             return

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that are closed if the server stops responding, and connection pools shared by owners."""
+"""Connections to PostgreSQL that are closed if the server stops responding, and connection pools that owners share."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from .database import Row, statement_seconds, taking_turns
 T = TypeVar("T")
 
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
-"""Errors that are raised if the server is unreachable, full, or overloaded. The statement isn't the cause of these
-errors."""
+"""Errors that are raised if the server is unreachable, full, or overloaded, and not because of the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
-"""Errors that report damaged data on the server."""
+"""Errors by which the server reports damaged data."""
 CONNECT_SECONDS = 5
 """Number of seconds in which the server must respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
@@ -40,14 +39,14 @@ _NETWORK = {
     "tcp_user_timeout": 20_000,
     "application_name": "octavo",
 }
-"""Options for detecting that a server is no longer available. Options in the URL take precedence."""
+"""Options for detecting that a server has become unreachable. Options in the URL take precedence."""
 _PROCESS = re.compile(r"octavo process, at most (\d+)")
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class Connection(psycopg.Connection[Row]):
-    """Connection that is closed if the server doesn't respond for ``patience`` seconds. The server's own limits don't
-    help if the server or a pooler in front of it hangs."""
+    """Connection that is closed if the server doesn't respond for ``patience`` seconds. The server's own time
+    limits have no effect if the server, or a pooler in front of it, hangs."""
 
     patience: float | None = None
     release_slot: Callable[[], None]
@@ -69,11 +68,11 @@ class Connection(psycopg.Connection[Row]):
             ) from None
 
     def send(self, statements: str) -> PGresult:
-        """Run statements without parameters, and return the last result. Only a failure of the server can make them
-        fail.
+        """Run statements without parameters, and return the last result. Use this only for statements that can't
+        fail unless the server fails.
 
-        This bypasses the driver's cursors, which would take longer than the server takes for these statements. Raises
-        OperationalError if the server fails.
+        This bypasses the driver's cursors, which would take longer than the server itself takes to run these
+        statements. Raises OperationalError if the server fails.
         """
         self.pgconn.send_query(statements.encode())
         result: PGresult = self.wait(generators.execute(self.pgconn))[-1]
@@ -93,16 +92,16 @@ class Connection(psycopg.Connection[Row]):
 
 
 class Clients(NamedTuple):
-    """Clients of a server. ``processes``: the maximum number of connections for each Octavo process.
-    ``others``: the number of connections of all other clients."""
+    """Numbers of connections to a server. ``processes``: for each Octavo process, its maximum number of
+    connections. ``others``: the number of connections of all other clients."""
 
     processes: list[int]
     others: int
 
 
 def count_clients(names: Mapping[str, int], own: str) -> Clients:
-    """Count the clients. ``names``: the number of connections by ``application_name``. ``own``: the number of
-    this process's connections in pools."""
+    """Count the connections to a server. ``names``: the number of connections by ``application_name``. ``own``: the
+    number of this process's connections in pools."""
     processes: list[int] = []
     others = 0
     for name, count in names.items():
@@ -114,8 +113,8 @@ def count_clients(names: Mapping[str, int], own: str) -> Clients:
 
 
 def connect(url: str, most: int | None = None) -> Connection:
-    """Open a connection without a pool. ``most``: the maximum number of connections of this process, which the
-    connection announces to other processes."""
+    """Open a connection without a pool. ``most``: this process's maximum number of connections. The connection
+    makes this number known to other processes."""
     given = (
         _bounds(url)
         if most is None
@@ -132,13 +131,13 @@ def _bounds(url: str) -> dict[str, Any]:
 
 
 def in_one_line(error: Exception) -> str:
-    """Return an error on one line, because it is also stored in a table. The driver's message can have several
+    """Return an error on one line, because it is also stored in a table. The driver's messages can have several
     lines."""
     return " ".join(str(error).split())
 
 
 class _BoolAsInt(IntDumper):
-    """Dumper that sends booleans as 0 and 1, because both engines store them this way."""
+    """Dumper that sends booleans as 0 and 1, because both engines store booleans as integers."""
 
     def dump(self, obj: object) -> bytes:
         return b"1" if obj else b"0"
@@ -149,7 +148,7 @@ def configure(connection: Connection) -> None:
 
 
 class Pool:
-    """Connections of a process, which its threads use in turn, by owner."""
+    """Connection pool of a process. Threads take turns by owner."""
 
     def __init__(self, name: str, connections: ConnectionPool[Connection]) -> None:
         self.connections = connections

@@ -1,24 +1,23 @@
-"""Streaming replica that answers reads if its results are the same as the server's.
+"""Streaming replica that answers a read if its results are the same as the server's.
 
-A read can start on a replica if the replica's snapshot contains every transaction that this process knows to have been
-committed: its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows has the
-same guarantee. Therefore, no matter how far a replica is behind, people see their own changes in their next read, and
-access ends immediately when it is revoked. If the replica lags, is unreachable, or follows another server, reads use
-the server itself.
+A read can start on a replica if the replica's snapshot contains every transaction that this process knows to have
+been committed: its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows
+has the same guarantee. Therefore, no matter how far a replica is behind, people see their own changes in their next
+read, and access ends immediately when it is revoked. If the replica lags, is unreachable, or follows another
+server, reads use the server itself.
 
-Why the snapshot is sufficient
-------------------------------
+Why the snapshot is sufficient ------------------------------
 
-Transaction numbers grow. A replica's snapshot contains two of them, ``xmin:xmax``: all transactions below ``xmin`` have
-ended, and none from ``xmax`` on has started. Unlike the server's snapshot, it doesn't list transactions in between, so
-it is used only if there are no such transactions. On both servers, ``N:N`` means that all transactions below N have
-ended, and no others, so rows cached from one server are valid for the other. The snapshot is up to date if N is above
-the highest known number. The snapshot is checked when the transaction starts; the progress of a replica is never
-remembered.
+Transaction numbers grow. A replica's snapshot contains two of them, ``xmin:xmax``: all transactions below ``xmin``
+have ended, and none from ``xmax`` on has started. Unlike the server's snapshot, it doesn't list the transactions in
+between, so a replica is used only if there are none. On both servers, ``N:N`` means that all transactions below N
+have ended and no others have started, so rows cached from one server are valid for the other. The snapshot is up to
+date if N is greater than the highest number known to be committed. The snapshot is checked when the transaction
+starts; the progress of a replica is never remembered.
 
-Numbers belong to one history. After a failover, the new server and a replica of the old server may have assigned the
-same numbers to different transactions. Therefore, both report their cluster, their timeline, and their database, which
-must match.
+Transaction numbers are comparable only within one history. After a failover, the new server and a replica of the
+old server may have assigned the same numbers to different transactions. Therefore, both report their cluster, their
+timeline, and their database, which must match.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ _ANSWER_SECONDS = 0.5
 _AWAY_SECONDS = 2.0
 """Number of seconds for which a replica isn't used after a failure to respond."""
 _BEHIND_SECONDS = 0.005
-"""Number of seconds to wait for a replica that hasn't reached the state that a read needs. Usually, a replica is only a
-few milliseconds behind."""
+"""Number of seconds for which a replica isn't used if it hasn't reached the state that a read needs. A replica is
+usually only a few milliseconds behind."""
 _OTHER = "it isn't a replica of the server in OCTAVO_DATABASE_URL, or hasn't caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
@@ -63,7 +62,7 @@ class ServerPlace(NamedTuple):
 
 
 def place_of_server(connection: Connection) -> ServerPlace:
-    """Return the identity of the history of a server that accepts writes."""
+    """Return the identity of the transaction history of a server that accepts writes."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), current_database()"""
@@ -73,8 +72,8 @@ def place_of_server(connection: Connection) -> ServerPlace:
 
 
 def place_of_replica(connection: Connection) -> ServerPlace:
-    """Return the identity of the history that a replica follows. After that server is replaced, the replica reports the
-    change only at its next restart point."""
+    """Return the identity of the transaction history that a replica follows. After a failover, the replica reports
+    the change only at its next restart point."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
@@ -89,7 +88,7 @@ class Replica:
 
     def __init__(self, url: str, connections: int) -> None:
         self._url = url
-        self._pool = make_pool("requests read at the replica", url, connections)
+        self._pool = make_pool("requests are reading from the replica", url, connections)
         self._rests_until = 0.0
         self._said = ""
         """Last state that was logged; empty while the replica is usable."""
@@ -102,8 +101,8 @@ class Replica:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return the reason the replica can't answer reads, or an empty string if it can. ``reached``: the log position
-        that the replica has to reach."""
+        """Return the reason the replica can't answer reads, or an empty string if it can. ``reached``: the log
+        position that the replica has to have reached."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:
@@ -126,10 +125,10 @@ class Replica:
             return f"{in_one_line(error)}; reads use the server"
 
     def begin(self, place: ServerPlace, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
-        """Return a connection with a started read, and its snapshot; None to use the server.
+        """Start a read, and return its connection and its snapshot; None if the server must be used.
 
         ``place``: the identity of the server's history. ``known``: the highest transaction known to be committed.
-        ``snapshot``: the only acceptable snapshot.
+        ``snapshot``: the only acceptable snapshot, or None for any snapshot.
         """
         if time.monotonic() < self._rests_until:
             self.counts["away" if self._said else "behind"] += 1

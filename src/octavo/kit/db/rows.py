@@ -1,4 +1,4 @@
-"""Generic access to the columns, keys, and rows of tables, which is used to move rows between servers.
+"""Generic access to tables' columns, keys, and rows, for moving rows between servers.
 
 The results are the same on both engines. Names come from the database's own catalog, never from external input.
 """
@@ -21,7 +21,7 @@ class Schema(Struct, frozen=True):
     """Schema of a table.
 
     ``key``: the columns of the primary key. ``required``: the columns that are never NULL and have no default.
-    ``numbers``: the columns of integers, with the maximum of each. ``binary``: the columns of bytes. All other columns
+    ``numbers``: the integer columns, with the maximum of each. ``binary``: the binary columns. All other columns
     are text. ``refers``: pairs of a column and the table that it refers to.
     """
 
@@ -35,7 +35,7 @@ class Schema(Struct, frozen=True):
 
     @property
     def parent(self) -> str | None:
-        """Return the column that refers to another row of the same table."""
+        """Return the column that refers to another row of the same table; None if there is none."""
         return next((column for column, other in self.refers if other == self.name), None)
 
 
@@ -139,7 +139,7 @@ def unique_keys(tx: Transaction, table: Schema) -> list[tuple[str, ...]]:
 
 
 def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: object) -> Iterator[RowDict]:
-    """Yield rows in the order of their primary key, with one batch in memory at a time."""
+    """Yield rows in primary key order, keeping only one batch in memory at a time."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"
     last: RowDict = {}
@@ -159,7 +159,7 @@ def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: obj
 
 
 def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
-    """Insert rows and return their number. Columns without a value get their defaults."""
+    """Insert rows, and return the number of inserted rows. Columns without a given value get their defaults."""
     count = 0
     for row in rows:
         _insert(tx, table, row, "")
@@ -182,7 +182,7 @@ def _insert(tx: Transaction, table: Schema, row: RowDict, otherwise: str) -> int
 
 
 def parents_first(table: Schema, rows: Iterable[RowDict]) -> Iterator[RowDict]:
-    """Yield the same rows, each after the row of its table that it refers to."""
+    """Yield the same rows, each after the row of the same table that it refers to."""
     parent = table.parent
     if parent is None:
         yield from rows

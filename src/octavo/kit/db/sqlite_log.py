@@ -1,11 +1,11 @@
-"""Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages that have
-been committed since a given moment.
+"""Read SQLite's write-ahead log while other processes write to it, to find the pages that were committed after a
+given time.
 
-This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
-read needs it, and pages are moved from it to the database only up to the point that every read has reached. Therefore,
-a process that always has a read open, and opens the next read before the previous read ends, doesn't miss any commits:
-a log is restarted at most once between two checks, and only after it has been read completely. The first half of its
-salt counts the restarts.
+This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only
+when no read needs it, and pages are moved from it to the database only up to the point that every read has reached.
+Therefore, a process that always has a read open, and opens the next read before the previous read ends, doesn't
+miss any commits: a log is restarted at most once between two checks, and only after it has been read completely.
+The first half of the log's salt counts the restarts.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ class LogEnd(Struct, frozen=True):
     checksum: str
 
     def follows(self, before: LogEnd) -> bool:
-        """Return whether this is the same log as before, or the next log. The first log after an empty file has a
-        random salt."""
+        """Return whether this end is in the same log as ``before``, or in the log that directly follows it. The
+        first log after an empty file has a random salt."""
         first, second = int(before.salt[:8], 16), int(self.salt[:8], 16)
         same = self.salt == before.salt and self.frame >= before.frame
         return same or before.frame == 0 or second == (first + 1) & 0xFFFFFFFF
 
 
 class ChangedPages(Struct):
-    """Changed pages. ``size``: the number of pages of the database after the change, each of ``page_size`` bytes.
-    ``wanted``: the position of the latest version of each page in the log with this salt, by page number."""
+    """Changed pages. ``size``: the number of pages in the database after the change. Each page has ``page_size``
+    bytes. ``wanted``: for each page number, the position of the latest version of the page in the log with this
+    salt."""
 
     salt: str
     size: int
@@ -65,8 +66,8 @@ class LostTrack(Exception):
 
 
 class SqliteLog:
-    """Log of one database, read by one thread in a process that ends afterward. The files that it opens
-    stay open, because closing a file would release SQLite's locks on it in the whole process."""
+    """Log of one database. It is read by one thread, in a process that ends afterward. The files that it opens stay
+    open, because closing a file would release all of the process's SQLite locks on it."""
 
     def __init__(self, path: Path) -> None:
         """Open the log of the database at ``path``, which is in WAL mode."""
@@ -107,7 +108,7 @@ class SqliteLog:
         self._held, self._next = self._next, self._held
 
     def move(self) -> None:
-        """Move pages that no reader needs in an older version from the log to the database."""
+        """Move pages from the log to the database, unless a reader still needs an older version of them."""
         self._mover.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def _end(self) -> tuple[LogEnd, int]:
@@ -143,11 +144,10 @@ class SqliteLog:
         return page, size, f"{first:08x}{second:08x}"
 
     def changed(self, before: LogEnd, end: LogEnd) -> ChangedPages | None:
-        """Return the pages committed between two ends, where ``end`` is from ``open_next_read``; None if
-        there are none.
+        """Return the pages that were committed between two ends; None if there are none.
 
-        ``before``: the result of the previous ``open_next_read``, or an earlier end of the same log. Raises
-        LostTrack if the pages are no longer in the log.
+        ``before``: the result of the previous ``open_next_read``, or an earlier end of the same log. ``end``: the
+        result of ``open_next_read``. Raises LostTrack if the pages are no longer in the log.
         """
         if not end.follows(before):
             raise LostTrack("the log was restarted more than once")
@@ -170,8 +170,8 @@ class SqliteLog:
         )
 
     def read(self, pages: ChangedPages) -> Iterator[bytes]:
-        """Yield each page preceded by its number, in the format that ``write_pages`` reads. Raises
-        LostTrack, possibly only at the end, if the pages are no longer in the log."""
+        """Yield each page preceded by its number, in the format that ``write_pages`` reads. Raises LostTrack if the
+        pages are no longer in the log. This may be detected only at the end."""
         for page, at in pages.wanted.items():
             data = os.pread(self._log, pages.page_size, at)
             if len(data) != pages.page_size:
@@ -186,8 +186,8 @@ class SqliteLog:
 
 
 def write_pages(database: BinaryIO, source: IO[bytes], page_size: int, size: int) -> None:
-    """Write the result of ``SqliteLog.read`` to the file of a database, which then has ``size`` pages.
-    Raises ValueError if the input has another format."""
+    """Write the output of ``SqliteLog.read`` to a database file, which then has ``size`` pages. Raises ValueError
+    if the input has another format."""
     while entry := source.read(_PAGE.size + page_size):
         if len(entry) != _PAGE.size + page_size:
             raise ValueError("the file ends in the middle of a page")

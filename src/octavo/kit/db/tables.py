@@ -1,8 +1,8 @@
-"""Declarations of tables. The package that owns a table declares it once.
+"""Declarations of tables. Each table is declared once, by the package that owns it.
 
-Backup, restore, organization archives, the removal of unused Markdown sources and files, the purging of spaces, the
-ending of memberships, and the verification of a server rely on these declarations. A test requires one for every table,
-and for every column with a hash or the ID of a person.
+Backups, restores, organization archives, and the verification of a server rely on these declarations, and so does
+the code that deletes unused Markdown sources and files, purges spaces, and ends memberships. A test requires one
+for every table, and for every column with a hash or the ID of a person.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from octavo.settings import Settings
 from .database import Transaction
 
 Content = Literal["text", "file"]
-"""Kinds of content that is stored once by its hash."""
+"""Kinds of content that are stored once and identified by their hash."""
 
 _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 
@@ -26,9 +26,10 @@ _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 class Column(Struct, frozen=True):
     """Column whose values refer to other data.
 
-    ``names``: the target of the column: a ``text`` or ``file`` by its hash, or the value of a ``TABLE.COLUMN`` (one of
-    several). ``when``: another column and the values for which this column is a reference. ``path``: the keys that lead
-    to the references in a JSON value, through all lists; empty if the value is a list of references.
+    ``names``: the possible targets of the column: ``text`` or ``file``, identified by a hash, or one or more
+    ``TABLE.COLUMN`` with the same value. ``when``: another column and the values for which this column is a
+    reference. ``path``: the keys that lead to the references in a JSON value, including all items of lists; empty
+    if the value is a list of references.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the references of a row. Raises ValueError if JSON is in another format."""
+        """Return the references of a row. Raises ValueError if the JSON is in another format."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []
@@ -71,8 +72,7 @@ class Column(Struct, frozen=True):
 
 
 class Count(Struct, frozen=True):
-    """Column that always contains a count. ``query``: the SQL that computes the count for a row of
-    ``table``."""
+    """Column that always contains a count. ``query``: the SQL query that computes the count for a row of ``table``."""
 
     table: str
     column: str
@@ -83,16 +83,17 @@ class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
     ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
-    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, if these aren't
-    only the rows of its spaces. ``derived``: whether the rows are derived from other rows, so that they are rebuilt
-    instead of backed up. ``stays``: the reason rows aren't exported with an organization; empty if they are.
-    ``columns``: the references without a foreign key in the schema. ``membership``: the column with the person whose
-    rows are deleted when they leave the organization. ``values``: all values that a column can have other than NULL.
-    ``json``: the columns of JSON, with the types to which they decode. ``long``: the columns of text of any length.
-    ``secrets``: the columns with hashes of secrets. ``counts``: the columns of any table that count rows of this table.
-    ``many``: whether a space can have so many rows that they are deleted in batches before it is purged. ``check``: a
-    function that raises BadRequest or Conflict, with a message that starts with the column, if a row in an archive
-    couldn't be created on this server through the API because of the server's URLs or data.
+    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, unless these
+    are exactly the rows of its spaces. ``derived``: whether the rows are derived from other rows, and therefore
+    rebuilt instead of backed up. ``stays``: the reason rows aren't exported with an organization; empty if they
+    are. ``columns``: the references without a foreign key in the schema. ``membership``: the column with the person
+    whose rows are deleted when they leave the organization. ``values``: by column, all values that the column can
+    have, other than NULL. ``json``: the JSON columns, with the types to which they are decoded. ``long``: the text
+    columns without a length limit. ``secrets``: the columns with hashes of secrets. ``counts``: the columns of any
+    table that count rows of this table. ``many``: whether a space can have so many rows that they are deleted in
+    batches before the space is purged. ``check``: a function that checks whether a row in an archive could also be
+    created through this server's API. If that isn't possible because of the server's URLs or data, it raises
+    BadRequest or Conflict with a message that starts with the column.
     """
 
     name: str
@@ -194,7 +195,7 @@ def _places(value: str, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
 
 
 def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
-    """Yield the positions (container, key) of the strings at a path of keys, through all lists."""
+    """Yield the positions (container and key) of the strings at a path of keys, including all items of lists."""
     value = holder[key]
     if isinstance(value, list):
         for index in range(len(value)):
@@ -234,7 +235,7 @@ def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
 
 
 def recount(tx: Transaction, organization_id: str | None = None) -> int:
-    """Correct all count columns, and return the number of wrong rows."""
+    """Correct all count columns, and return the number of corrected rows."""
     wrong = 0
     for count in (count for table in TABLES.values() for count in table.counts):
         where = f" AND ({TABLES[count.table].rows_of_organization})" if organization_id else ""
@@ -246,7 +247,8 @@ def recount(tx: Transaction, organization_id: str | None = None) -> int:
 
 
 def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
-    """Yield rows that refer to missing rows, and wrong values in count columns; at most ``limit`` of each kind."""
+    """Yield rows that refer to missing rows, and wrong values in count columns. Yield at most ``limit`` of each
+    kind."""
     for table in TABLES.values():
         if table.derived:
             continue

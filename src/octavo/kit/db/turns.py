@@ -12,8 +12,8 @@ from octavo.kit.scheduling.permits import waiting
 from .database import Database, Transaction
 
 PAUSE = 0.1
-"""Number of seconds to pause between two transactions, because all processes check their caches again after each
-commit."""
+"""Number of seconds to pause between two transactions. After each commit, all processes have to revalidate their
+caches."""
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""ASGI 3: the requests that the server delivers, and the responses that it sends. No other module depends on this
-protocol.
+"""ASGI 3: requests from the ASGI server, and responses to it. No other module depends on this protocol.
 
-The server parses HTTP and limits heads and connections. This module enforces all other limits: the host, the framing
-headers, the rate and number of chunks of a body, and the time that a client takes to read a streamed response.
+The server parses HTTP, and limits connections and the size of request heads. This module enforces all other limits:
+the host, the framing headers, the rate and number of chunks of a body, and the time that a client takes to read a
+streamed response.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Number of seconds by which a request body, or a client that reads a response, can fall behind the minimum rate."""
+"""Number of seconds by which a client can fall behind the minimum rate, while it sends a request body or reads a
+response."""
 _LINGER = 5.0
-"""Number of seconds for which the rest of a body is read and dropped after an early response. If a connection with
-unread bytes is closed, it is reset, and the client loses the response."""
+"""Number of seconds for which the rest of a body is read and discarded after an early response. If a connection is
+closed with unread bytes, it is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""Number of bytes for which a body can have one more chunk, in addition to a fixed number of chunks. Chunks are limited
-because each of them takes up a turn of the event loop."""
+"""Number of bytes of a body for each additional chunk that is allowed beyond a fixed number of chunks. Chunks are
+limited because each of them uses a turn of the event loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
@@ -111,8 +112,9 @@ class Exchange:
             )
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body, and whether there are more. Raises Disconnected if the client disconnects,
-        RequestTimeout if the body arrives too slowly, and BadRequest if the body arrives in too many small chunks."""
+        """Return the next bytes of the body, and whether there are more. Raises Disconnected if the client
+        disconnects, RequestTimeout if the body arrives too slowly, and BadRequest if the body arrives in too many
+        small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
@@ -156,8 +158,8 @@ class Exchange:
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and Disconnected if the
-        client doesn't read the bytes in time."""
+        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and Disconnected if
+        the client doesn't read the bytes in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:

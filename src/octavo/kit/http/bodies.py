@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def given(body: Struct) -> dict[str, Any]:
-    """Return the fields that were sent in a body, by their Python names."""
+    """Return the fields that were sent in a body, keyed by their Python names."""
     fields = ((name, getattr(body, name)) for name in body.__struct_fields__)
     return {name: value for name, value in fields if value is not UNSET}
 

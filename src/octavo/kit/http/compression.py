@@ -1,4 +1,4 @@
-"""Choose how to send a body to a client: uncompressed, or with a compression that the client accepts."""
+"""Choose how to send a body to a client: uncompressed, or with a compression method that the client accepts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ else:
     from backports import zstd
 
 _ENDLESS = 4
-"""gzip level for long bodies that are sent only once."""
+"""gzip level for streams, which can be long and are sent only once."""
 SMALLEST = 1024
 """Minimum number of bytes for which compression is worthwhile."""
 LARGE = 32 * 1024
-"""Number of bytes from which compression takes so long (a millisecond) that it is done outside the event loop."""
+"""Body size in bytes from which compression takes so long (a millisecond) that it is done outside the event loop."""
 _TEXT = re.compile(r"text/|application/(json|xml|javascript|[\w.-]+\+(json|xml))\b|image/svg\+xml")
 
 # Measured on a page of 27 KB: zstd 3 takes 0.1 ms; brotli 1 and gzip 1 take slightly more for 9% larger
@@ -43,7 +43,7 @@ _KEPT: dict[str, Callable[[bytes], bytes]] = {
 
 @lru_cache(maxsize=256)
 def is_text(content_type: str) -> bool:
-    """Return whether compressing bytes of this type is useful."""
+    """Return whether bytes of this content type are worth compressing."""
     return _TEXT.match(content_type) is not None
 
 
@@ -65,7 +65,7 @@ def _weights(accepted: str) -> dict[str, float]:
 
 def choose_coding(accepted: str, *, kept: bool) -> str | None:
     """Return the content coding for an ``Accept-Encoding`` header: the coding with the highest weight, with ties
-    resolved by preference; None to send the body uncompressed.
+    resolved by preference; None if the body should be sent uncompressed.
 
     >>> choose_coding("gzip, deflate, br;q=0.5", kept=True)
     'gzip'

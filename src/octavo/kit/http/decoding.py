@@ -18,8 +18,8 @@ _prepared: set[str] = set()
 
 
 def prepare_types(package: str) -> int:
-    """Prepare all types in the modules of ``package`` that were loaded since the last call, and return their
-    number.
+    """Prepare all types in the modules of ``package`` that were loaded since the last call, and return the number
+    of types.
 
     Call it in one thread, after the modules are loaded and before other threads start.
     """

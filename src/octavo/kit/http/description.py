@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of the table of operations."""
+"""OpenAPI 3.1 description of the table of operations."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _TEXTS = {
     412: "This isn't possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
-    422: "The request is well formed, but doesn't fit the object that it is about.",
+    422: "The request is well formed, but can't be applied to its object.",
     431: "The head of the request is larger than the server accepts.",
-    429: "Too many requests. `Retry-After` says when to try again.",
+    429: "Too many requests. The `Retry-After` header specifies when to try again.",
     500: (
         "Something went wrong on the server. The message contains a reference for the server administrator."
     ),
@@ -46,7 +46,7 @@ _TEXTS = {
 }
 _ALWAYS = (429, 431, 500)
 _BYTES = {"type": "string", "format": "binary"}
-"""Response that isn't JSON. Client generators rely on ``format``."""
+"""Schema of a response that isn't JSON. Client generators rely on ``format``."""
 
 
 _DEFAULT = "x-octavo-default"
@@ -58,11 +58,12 @@ class AreaMeaning(Struct, frozen=True):
 
 
 class Meanings(Struct, frozen=True):
-    """Descriptions of properties and parameters by name, and of schemas by name. ``Type.name`` and ``operationId.name``
-    take precedence. Docstrings of types aren't used, because they are for readers of the code.
+    """Descriptions of properties and parameters by name, and of schemas by name. Entries for ``Type.name`` and
+    ``operationId.name`` take precedence over entries for the name alone. Docstrings of types aren't used, because
+    they are for readers of the code.
 
-    ``introduction``: Markdown, with ``{server}`` for the URL that paths start with. ``areas``: the areas of operations
-    by name.
+    ``introduction``: the introduction in Markdown, with ``{server}`` as a placeholder for the URL that paths start
+    with. ``areas``: descriptions of the areas by name.
     """
 
     introduction: str = ""
@@ -79,7 +80,7 @@ class Meanings(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True, omit_defaults=True):
-    """Real call of an operation: the request and the successful response."""
+    """Example of a real call to an operation: the request and the successful response."""
 
     request: Any = None
     answer: Any = None
@@ -92,12 +93,14 @@ def _types(operation: Operation) -> list[object]:
     found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
         found += _options(operation.returns)
+    if operation.error_type is not None:
+        found.append(operation.error_type)
     return found
 
 
 def _options(returns: object) -> list[object]:
-    """Return the types of a response as a list. The types are described separately, because the members of a union
-    would need tags, although the server never decodes responses."""
+    """Return the types of a response as a list. The types are described separately, because a union would require
+    tags on its members, which the server doesn't need, because it never decodes responses."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
@@ -120,8 +123,8 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
                 }
             )
     if operation.minimal:
-        values = {"type": "string", "enum": ["return=minimal", "return=representation"]}
-        found.append({"name": "prefer", "in": "header", "required": False, "schema": values})
+        # RFC 7240: servers ignore preferences that they don't know.
+        found.append({"name": "prefer", "in": "header", "required": False, "schema": {"type": "string"}})
     _complete(found)
     for parameter in found:
         if text := meanings.of_parameter(operation.id, parameter["name"]):
@@ -142,7 +145,7 @@ def _without_null(schema: JsonObject) -> JsonObject:
 
 
 def _explain(schema: object, place: str, meanings: Meanings) -> None:
-    """Add descriptions to all properties without one."""
+    """Add descriptions to all properties that don't have one."""
     if isinstance(schema, list):
         for part in schema:
             _explain(part, place, meanings)
@@ -167,8 +170,8 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of several types is named after the words that all of their names end
-    with."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of several types is named after the last words that their names
+    have in common."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]
@@ -210,8 +213,8 @@ def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple
 
 
 def _complete(schema: object) -> None:
-    """Complete schemas for client generators: arrays with elements of any type get ``items``, and patterns use the
-    syntax of ECMAScript, in which ``$`` matches only at the end."""
+    """Complete schemas for client generators. Arrays of elements of any type get ``items``, and patterns use
+    ECMAScript syntax, in which ``$`` matches only at the end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
@@ -229,8 +232,8 @@ def _complete(schema: object) -> None:
 def _describe_defaults(
     operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
-    """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make client
-    generators treat the property as required."""
+    """Describe the defaults of optional body fields in words, because client generators would treat properties with
+    a ``default`` as required."""
     waiting: list[Any] = [
         shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
     ]
@@ -254,7 +257,7 @@ def _describe_defaults(
 
 
 def _discriminate(schema: object, components: JsonObject) -> None:
-    """Add the discriminator to every union of named objects that have one."""
+    """Add the discriminator to every union of named objects that has one."""
     if isinstance(schema, list):
         for part in schema:
             _discriminate(part, components)
@@ -329,7 +332,7 @@ def describe(
     for name, component in components.items():
         _explain(component, name, meanings)
         component["description"] = meanings.schemas.get(name) or component.get("description", "")
-    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    usual_error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
     _discriminate(shapes, components)
     paths: JsonObject = {}
@@ -360,6 +363,9 @@ def describe(
                 responses[str(status)] = {**responses[str(operation.status)], "description": _TEXTS[status]}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
+        error = usual_error
+        if operation.error_type is not None:
+            error = {operation.media_type: {"schema": by_type[repr(operation.error_type)]}}
         for code in sorted(codes):
             responses[str(code)] = {"description": _TEXTS[code], "content": error}
         entry: JsonObject = {

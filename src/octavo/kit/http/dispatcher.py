@@ -1,8 +1,8 @@
 """Dispatch requests to operations of the table, and return their responses.
 
-Every request goes through the same steps: authentication, rate limiting, entering (the permission check), validation of
-the query and the body, the handler, and encoding. These steps run in a thread, except for operations declared as quick.
-The body is received on the event loop.
+Every request goes through the same steps: authentication, rate limiting, the permission check (``enter``),
+validation of the query and the body, the handler, and encoding. These steps run in a thread, unless the operation
+is declared as quick. The body is received on the event loop.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ from .unknown_keys import (
 )
 
 MAX_ANSWER = 64 * 1024 * 1024
-"""Maximum size in bytes of a response, because responses are encoded as a whole. Streams, such as exports, aren't
-limited."""
+"""Maximum size in bytes of a response, because each response is encoded as a whole. Streams, such as exports,
+aren't limited."""
 MAX_VALUES = 1_000_000
 """Maximum number of values in a JSON body."""
 _RETRIES = 5
@@ -113,14 +113,14 @@ _PREFLIGHT = {
 }
 _MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
-"""Maximum number of bytes of a body to receive before the sender is authenticated."""
+"""Maximum number of bytes of a body to receive before the sender has been authenticated."""
 
 
 def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
     """Return the error for a msgspec exception, such as "title: must be a string, not an integer".
 
-    ``place``: the name of the whole value, which is used if msgspec doesn't specify a field. ``type``: the type of the
-    whole value.
+    ``place``: the name of the whole value, which is used if msgspec doesn't specify a field. ``type``: the type of
+    the whole value.
     """
     problem = describe_problem(error, type, EXPECTED)
     kind = MissingField if problem.is_missing else BadRequest
@@ -132,18 +132,18 @@ BodyDecoder = msgspec.json.Decoder[Any] | None
 
 
 def _asker(asked: Request | Call) -> str:
-    """Return a key that distinguishes callers. Computing it doesn't require a lookup."""
+    """Return a key that distinguishes callers. The key is computed without a lookup."""
     given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
     return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
 
 
 def _place(parameters: Mapping[str, str]) -> str:
-    """Return the outermost object of a call: an organization or a space."""
+    """Return the ID of the outermost object of a call: an organization or a space."""
     return next(iter(parameters.values()), "")
 
 
 def _note_place(span: tracing.Span, call: Call) -> None:
-    """Record only the IDs of a call's objects, because other parts of paths may be secret."""
+    """Record only the IDs of a call's objects, because other path parameters may be secret."""
     if call.organization_id:
         span.note("octavo.organization.id", call.organization_id)
     for name, value in call.path_parameters.items():
@@ -156,10 +156,10 @@ def _body_decoder(operation: Operation) -> BodyDecoder:
 
 
 class Dispatcher:
-    """Dispatcher of the operations of a table.
+    """Dispatcher for the operations of a table.
 
-    ``authenticate(call)``: sets ``call.authenticated`` and returns the key for the rate limit, or None for
-    anonymous callers.
+    ``authenticate(call)``: sets ``call.authenticated`` and returns the key for the rate limit, or None for anonymous
+    callers.
     """
 
     def __init__(
@@ -173,9 +173,9 @@ class Dispatcher:
     ) -> None:
         """Create a dispatcher.
 
-        ``draw_refusal``: a function that renders an error as a page, for operations that browsers visit. ``pool`` and
-        ``writers``: the threads for operations that only read, and for all other operations. They are separate because
-        waiting for a lock must not block readers.
+        ``draw_refusal``: a function that renders an error as a page, for operations that browsers visit. ``pool``
+        and ``writers``: the threads for operations that only read, and for all other operations. They are separate
+        because waiting for a lock must not block readers.
         """
         self.context = context
         # A row is also rejected if an object that it refers to was deleted, or a name was taken, before the
@@ -191,9 +191,9 @@ class Dispatcher:
         self._insiders = RecentAccess()
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the owner of a request's turn: the organization that owns the requested object, if the caller has been
-        admitted to that organization before. If the request has no object, the owner is the organization to which the
-        caller was last admitted."""
+        """Return the owner of a request's turn. This is the organization that owns the requested object, if the
+        caller has been admitted to that organization before. If the request has no object, the owner is the
+        organization to which the caller was last admitted."""
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
 
@@ -204,22 +204,15 @@ class Dispatcher:
         by_path: dict[str, dict[str, Action]] = {}
         for operation in operations:
             path = f"/v1{operation.path}".replace("{pagePath}", "{pagePath*}")
-            by_path.setdefault(path, {})[operation.method] = Action(operation.id, self._answering(operation))
+            by_path.setdefault(path, {})[operation.method] = Action(
+                operation.id, self._answering(operation), operation.draw_error
+            )
         return [Route(path, actions) for path, actions in by_path.items()]
 
     def _answering(self, operation: Operation) -> Callable[[Request], Any]:
         decoder = _body_decoder(operation)
 
         async def answer(request: Request) -> Answer:
-            try:
-                return await usual(request)
-            except OctavoError as error:
-                if operation.draw_error is None:
-                    raise
-                drawn: Answer = operation.draw_error(error)
-                return drawn
-
-        async def usual(request: Request) -> Answer:
             call = Call(
                 context=self.context,
                 operation=operation,
@@ -296,7 +289,7 @@ class Dispatcher:
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
     ) -> Answer:
         """Answer a request in a separate thread, with a slot that is held until the response has been sent. Because
-        this can take a long time, the owner of the slot must be known in advance."""
+        this can take a long time, the owner of the slot is determined first."""
         owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
@@ -346,8 +339,8 @@ class Dispatcher:
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
-        """Authenticate and count a call, and return its proof object and IDs. Raises the same errors as a
-        request."""
+        """Authenticate and count a call, and return its proof object and IDs. Raises the same errors as the
+        corresponding request."""
         self._count(call, self._authenticate(call))
         entered = self._enter(call)
         self._count_for_organization(call)
@@ -361,15 +354,15 @@ class Dispatcher:
             call.counted = True
 
     def _count_for_organization(self, call: Call) -> None:
-        """Count a call to an organization. If reading the limits requires leaving the event loop, the call is counted
-        in the next attempt instead. Raises TooManyRequests if the rate limit is exceeded."""
+        """Count a call to an organization. If the limits can't be read on the event loop, the call is counted when
+        it is retried in a thread. Raises TooManyRequests if the rate limit is exceeded."""
         if not call.organization_counted:
             self.context.organization_rates.count(call.organization_id)
             call.organization_counted = True
 
     def _check_sender(self, call: Call) -> None:
-        """Check the sender of a large body, who needs a token unless the operation is public. Raises Unauthorized if
-        there is no valid token."""
+        """Check the sender of a large body. The sender needs a token unless the operation is public. Raises
+        Unauthorized if there is no valid token."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Requests with bodies larger than {format_size(SMALL_BODY)} require a token.")
@@ -377,7 +370,7 @@ class Dispatcher:
     @staticmethod
     @contextmanager
     def _refusing(call: Call) -> Iterator[None]:
-        """Add the headers of successful responses to errors."""
+        """Add the headers of successful responses to errors that are raised in the block."""
         try:
             yield
         except OctavoError as error:
@@ -387,9 +380,9 @@ class Dispatcher:
     def run(
         self, call: Call, decoder: BodyDecoder, asked_at: float | None = None
     ) -> Answer | Deferred[object]:
-        """Answer a call. Errors have the same headers as successful responses.
+        """Answer a call. Error responses have the same headers as successful responses.
 
-        ``asked_at``: the time at which the call started to wait for a thread, by the monotonic clock.
+        ``asked_at``: the time at which the call started to wait for a thread, according to the monotonic clock.
         """
         waited = 0.0 if asked_at is None else time.monotonic() - asked_at
         try:
@@ -414,8 +407,8 @@ class Dispatcher:
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
         """Return the read transaction in which a call runs, or None for a call that can write.
 
-        ``kept``: whether the transaction can use cached rows and therefore may have to start again. Public operations
-        can't use cached rows, because signing in uses up codes that are valid only once.
+        ``kept``: whether the transaction can use cached rows, and may therefore have to be restarted. Public
+        operations can't use cached rows, because signing in uses up codes that are valid only once.
         """
         if call.on_loop:
             return self.context.db.read_cached(begins=False)
@@ -459,8 +452,8 @@ class Dispatcher:
             raise
 
     def _enter(self, call: Call) -> dict[str, object]:
-        """Return the path parameters for the handler, with the proof that the caller has permission. Raises NotFound or
-        Forbidden if the caller doesn't have permission."""
+        """Return the path parameters for the handler, with the proof that the caller has permission. Raises
+        NotFound or Forbidden if the caller doesn't have permission."""
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
@@ -561,8 +554,8 @@ class Dispatcher:
         call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
 
     def _while_allowed(self, call: Call, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the chunks of a stream as long as the caller has access, because slow readers could
-        otherwise continue for hours after being removed. Raises the same errors as a new request."""
+        """Yield the chunks of a stream as long as the caller has access, because slow clients could otherwise keep
+        reading for hours after their access is removed. Raises the same errors as a new request."""
         try:
             for chunk in chunks:
                 self._check_again(call)
@@ -572,7 +565,7 @@ class Dispatcher:
                 chunks.close()
 
     def _check_again(self, call: Call) -> None:
-        """Raise the errors that a new request would raise."""
+        """Authenticate and authorize the call again. Raises the errors that a new request would raise."""
         call.authenticated, call.asked_again = None, True
         self._authenticate(call)
         self._enter(call)

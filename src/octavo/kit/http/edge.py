@@ -1,8 +1,8 @@
-"""HTTP edge between the server and all code that answers requests (API, sites, uploads, and Octavo's own pages).
+"""HTTP layer between the server and all code that answers requests (API, sites, uploads, and Octavo's own pages).
 
-Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module converts the
-result to HTTP: methods, limits, request IDs, conditional requests, ranges, compression, streaming, errors,
-metrics, and the access log.
+Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module converts the result to
+HTTP: methods, limits, request IDs, conditional requests, ranges, compression, streaming, errors, metrics, and the
+access log.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
 
 MAX_PARAMETERS = 100
-"""Maximum number of parameters in a query string. Repeated parameters count each time."""
+"""Maximum number of parameters in a query string. A parameter counts each time it occurs."""
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
@@ -79,14 +79,14 @@ _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
 _OF_THE_WHOLE = frozenset({*_CONDITIONS, b"content-length", b"content-type", b"transfer-encoding", b"prefer"})
-"""Headers that don't apply to the parts of a request."""
+"""Headers that don't apply to the individual parts of a request."""
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Content(Struct, frozen=True):
-    """Body that is read while it is sent. ``open(start, end)`` returns the bytes from ``start`` to ``end`` (exclusive)
-    in chunks."""
+    """Body that is read while it is being sent. ``open(start, end)`` returns the bytes from ``start`` to ``end``
+    (exclusive) in chunks."""
 
     size: int
     open: Callable[[int, int | None], Iterator[bytes]]
@@ -96,13 +96,13 @@ class Answer(Struct, frozen=True):
     """Response before its wire format is determined.
 
     The body is one of the following. ``body``: bytes. ``stream``: chunks of unknown total size. ``content``: a
-    file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
-    waiting thread.
+    file, of which clients can request a part. ``pushed``: chunks that are sent when events happen, without a thread
+    that waits for them.
 
     ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients. If so, its
-    compressed forms and its encoded headers (``heads``, by sender and coding) are cached. ``coded``: precompressed
-    forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads that wait for its
-    chunks, if that may take a long time. ``sent``: a function to call at the end of the response.
+    compressed versions and its encoded headers (``heads``, by sender and coding) are cached. ``coded``:
+    precompressed versions of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads
+    that wait for its chunks, if that may take a long time. ``sent``: a function to call at the end of the response.
     """
 
     status: int = 200
@@ -122,8 +122,7 @@ class Answer(Struct, frozen=True):
 
 
 def _header_value(text: str) -> bytes:
-    """Return text in the form allowed in a header: non-ASCII letters, which URLs and cookie paths can contain, are
-    percent-encoded."""
+    """Return a header value in which non-ASCII letters, which occur in URLs and cookie paths, are percent-encoded."""
     return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
@@ -152,7 +151,7 @@ def json_error(error: OctavoError) -> Answer:
 
 
 def text_error(error: OctavoError) -> Answer:
-    """Return the error as a line of text for people."""
+    """Return the error as one line of plain text for people."""
     headers = {"cache-control": "no-store", **error.headers}
     return Answer(error.status, f"{error.message}\n".encode(), "text/plain; charset=utf-8", headers)
 
@@ -163,7 +162,8 @@ class Request:
     ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path. ``method``:
     the method; GET for a HEAD request, with ``is_head`` set. ``name``: the name of the request in metrics and the
     access log, which handlers can change. ``shows_path``: whether the path can be logged because it doesn't contain a
-    secret; None if unknown. ``span``: the request's span if it is traced.
+    secret; None if unknown. ``span``: the request's span if it is traced. ``draw_error``: a function that presents
+    errors, if they aren't in the usual format.
     """
 
     __slots__ = (
@@ -174,6 +174,7 @@ class Request:
         "_parts",
         "_size",
         "client",
+        "draw_error",
         "ends_with_slash",
         "headers",
         "id",
@@ -215,10 +216,11 @@ class Request:
         self.name = "unknown"
         self.shows_path: bool | None = None
         self.span: tracing.Span | None = None
+        self.draw_error: Callable[[OctavoError], Answer] | None = None
 
     def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
-        """Return a read request that is a part of this request, with the same caller, and without a body or conditional
-        headers."""
+        """Return a read request that is part of this request. It has the same caller, but no body and no
+        conditional headers."""
         headers = {name: value for name, value in self.headers.items() if name not in _OF_THE_WHOLE}
         made = Request(self._exchange, headers, self.client, self._owner_of)
         made.method, made.id = "GET", self.id
@@ -227,7 +229,7 @@ class Request:
 
     @property
     def owner(self) -> Owner:
-        """Return the owner whose turn the request uses. The owner is determined when the request first waits, and
+        """Return the owner whose turn this request uses. The owner is determined when the request first waits, and
         doesn't change afterward."""
         if self._owner is None:
             self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
@@ -257,7 +259,7 @@ class Request:
 
     @property
     def announced(self) -> int:
-        """Return the size of the body that the head of the request declares; 0 if unknown."""
+        """Return the body size that the request head declares; 0 if it is unknown."""
         length = self.headers.get(b"content-length", b"")
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
@@ -293,11 +295,12 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in a thread of the pool when its owner's turn comes. Only a few of the threads compute at a time.
+    """Run a function in a thread of the pool when its owner's turn comes. Only a few of the threads compute at a
+    time.
 
-    Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free
-    for ``QUEUE_SECONDS``. The time is limited because all threads may be blocked for a long time, and
-    callers should get a response.
+    Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free for
+    ``QUEUE_SECONDS``. The time is limited so that callers get a response even if all threads are blocked for a long
+    time.
     """
     span = tracing.current()
     if span is not None:
@@ -318,18 +321,19 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
 
 
 async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function with little to compute, such as one chunk of a stream, without a time limit for its start. Raises
-    Busy if too many functions are waiting."""
+    """Run a function that computes little, such as one chunk of a stream, with no limit on how long it waits for a
+    thread. Raises Busy if too many functions are waiting."""
     return await pool.submit(owner, function, *arguments)
 
 
 class Action(NamedTuple):
     """Handler of a method. ``name``: the name in metrics. ``answer``: the function. A coroutine function runs on the
     event loop, and any other function runs in a thread. Functions that read, render, or compute must be ordinary
-    functions."""
+    functions. ``draw_error``: a function that presents errors, if they aren't in the usual format."""
 
     name: str
     answer: Handler
+    draw_error: Callable[[OctavoError], Answer] | None = None
 
 
 class Route(NamedTuple):
@@ -363,18 +367,19 @@ def fixed(
 class _Found(NamedTuple):
     path: str
     actions: Mapping[str, tuple[Action, bool]]
-    """Handlers by method; True for those that run on the event loop."""
+    """Handlers by method, each with whether it runs on the event loop."""
     allowed: str
 
 
 class Edge:
     """Application of routes. ``application``: the application that an ASGI server runs.
 
-    ``refuse``: a function that presents errors. ``headers``: the headers of every response. ``preflight``: the headers
-    of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes. ``limiter``: the limiter of
-    requests by IP address, unless handlers count them in another way. ``pool``: the threads for functions that aren't
-    coroutines. ``closing``: a function to call when the server stops. ``owner_of``: a function that returns the owner
-    whose turn a request uses; by default, its IP address. ``tracers``: the callers whose traces are continued.
+    ``refuse``: a function that renders errors. ``headers``: the headers of every response. ``preflight``: the headers
+    of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes. ``limiter``: the limiter
+    of requests by IP address, unless handlers count them in another way. ``pool``: the threads for functions that
+    aren't coroutines. ``closing``: a function to call when the server stops. ``owner_of``: a function that returns
+    the owner whose turn a request uses; by default, its IP address. ``tracers``: the networks of the callers whose
+    traces are continued.
     """
 
     def __init__(
@@ -439,10 +444,10 @@ class Edge:
             if answer.pushed is not None and method != "HEAD":
                 answer = await _begin_pushing(answer, answer.pushed)
         except OctavoError as error:
-            answer = self._refuse(error)
+            answer = (request.draw_error or self._refuse)(error)
         except Exception:
             log.exception("request failed", extra={"operation": request.name})
-            answer = self._refuse(internal_error(request.id))
+            answer = (request.draw_error or self._refuse)(internal_error(request.id))
         if request.span is not None and answer.pushed is not None:
             # Pushed responses may last for hours.
             self._end_span(request, request.span, method, answer.status)
@@ -466,26 +471,29 @@ class Edge:
             self._write_access(request, method, status, seconds)
 
     async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
+        segments = split_path(exchange.path)
+        found = self._routes.find(segments) if segments is not None else None
+        action = found[0].actions.get(request.method) if found is not None else None
+        if action is not None:
+            # Even a request that is rejected right here gets an error in the format of its operation.
+            request.draw_error = action[0].draw_error
         exchange.check()
         if len(exchange.query) > self._query_limit:
             raise UriTooLong(f"query: must be at most {format_size(self._query_limit)}")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
             raise BadRequest(f"query: must have at most {MAX_PARAMETERS:,} parameters")
-        segments = split_path(exchange.path)
-        found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
             raise NotFound("This URL doesn't exist. Check its path.")
         route, request.parameters = found
         request.path, request.segments = route.path, segments
         request.ends_with_slash = exchange.path.endswith(b"/")
         request.query_string = exchange.query
-        action = route.actions.get(request.method)
         if action is None:
             if request.method == "OPTIONS":
                 return Answer(204, headers={**self._preflight, "allow": route.allowed})
             message = f"{request.method} isn't allowed for this URL. Use one of: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
-        (request.name, answer), on_loop = action
+        (request.name, answer, _), on_loop = action
         if tracing.is_enabled() and request.name not in _UNTRACED:
             self._begin_span(exchange.peer, request, started)
         if self._limiter is not None:
@@ -499,8 +507,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can specify a trace. It becomes a link from this trace, so that it can be found, but
-        it doesn't determine whether this trace is kept.
+        Any caller of a public port can specify a trace. This trace then links to the caller's trace, so that people
+        can find it. The caller's trace doesn't determine whether this trace is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -528,7 +536,7 @@ class Edge:
 
     @staticmethod
     def _end_span(request: Request, span: tracing.Span, method: str, status: int) -> None:
-        """End a span. ``status``: the status; 0 if the response couldn't be sent."""
+        """End a span. ``status``: the HTTP status; 0 if the response couldn't be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
                 # For paths on sites, the request has a more specific name.
@@ -552,8 +560,8 @@ class Edge:
         function: Callable[..., T],
         *arguments: object,
     ) -> T:
-        """Run a function in ``threads`` if this response has its own pool, and otherwise in the shared pool when its
-        owner's turn comes."""
+        """Run a function in ``threads`` if the response has its own threads, and otherwise in the shared pool when
+        its owner's turn comes."""
         if threads is not None:
             return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)
@@ -561,8 +569,8 @@ class Edge:
     async def _begin(
         self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
     ) -> Answer:
-        """Return the response with the first chunk of its stream, so that errors raised before it can still set the
-        status."""
+        """Return the response with the first chunk of its stream. Errors raised before the first chunk can
+        therefore still set the status."""
         threads = answer.threads
         pieces = iter(await self._run(request, threads, open_stream))
         first = await self._run(request, threads, next, pieces, None)
@@ -674,8 +682,8 @@ class Edge:
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
-        """Return the headers and body of a response that was already sent in the requested form; None if
-        there is none."""
+        """Return the headers and body of a response if it was already sent in the requested form; None for the
+        headers if it wasn't."""
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):
             return None, b""
@@ -704,10 +712,10 @@ class Edge:
         open_stream: Callable[[], Iterator[bytes]],
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
-        """Send chunks, read one by one in threads, until the end or until the client disconnects.
+        """Send chunks until the end or until the client disconnects. Threads read the chunks one by one.
 
-        After an error in the middle, the connection is closed without ending the response, so that clients don't treat
-        the response as complete.
+        If an error occurs after the first chunk, the connection is closed without ending the response, so that
+        clients don't treat the response as complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())
@@ -732,7 +740,8 @@ class Edge:
 
 
 async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
-    """Return the response with the first pushed chunk, so that errors raised before it can still set the status."""
+    """Return the response with the first pushed chunk. Errors raised before the first chunk can therefore still set
+    the status."""
     pieces = begin()
     first = await anext(pieces)
 
@@ -780,8 +789,7 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """Return a header in the form in which it is sent. Raises ValueError if it contains a line break or another control
-    character."""
+    """Return a header as it is sent. Raises ValueError if it contains a line break or another control character."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header contains a line break or another control character")
@@ -789,9 +797,9 @@ def _line(name: str, text: str) -> tuple[bytes, bytes]:
 
 
 _kept_line = lru_cache(maxsize=1024)(_line)
-"""``_line``, cached for headers that many responses have in common."""
+"""``_line`` with a cache, for headers that many responses have in common."""
 _VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
-"""Headers whose values are different in each response."""
+"""Headers whose values are usually different in each response."""
 
 
 def internal_error(request_id: str) -> OctavoError:
@@ -816,7 +824,7 @@ _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
 
 
 def read_tags(header: str) -> list[tuple[bool, str]]:
-    """Return the entity tags in a header, each with whether it is weak. Tags after the first invalid tag are ignored.
+    """Return the entity tags in a header, each with whether it is weak. Tags after an invalid tag are ignored.
 
     >>> read_tags('W/"a", "b,c"')
     [(True, 'a'), (False, 'b,c')]
@@ -843,8 +851,8 @@ def check_conditions(headers: Mapping[bytes, bytes], etag: str) -> int:
 
 
 def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[int, int, int]:
-    """Return (status, start, end) for the part of a body to send: the whole body with 200, a part with 206, or nothing
-    with 416.
+    """Return (status, start, end) for the part of a body to send: the whole body with 200, a part with 206, or
+    nothing with 416.
 
     If a request asks for several ranges, the whole body is sent, which HTTP allows.
     """

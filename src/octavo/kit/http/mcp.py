@@ -1,7 +1,7 @@
-"""Servers of the Model Context Protocol over streamable HTTP: each JSON-RPC message gets a response.
+"""Model Context Protocol (MCP) servers over streamable HTTP. Each JSON-RPC message gets a response.
 
-Each request is self-contained: there are no sessions, and the server doesn't send anything on its own, so
-any process of the server can respond.
+Each request is self-contained: there are no sessions, and the server doesn't send anything on its own, so any
+process of the server can respond.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .edge import Answer, Request
 _SINGLE = "2026-07-28"
 """First protocol version in which each request specifies its version, without negotiation."""
 _AGREED = ("2025-11-25", "2025-06-18", "2025-03-26")
-"""Older versions, newest first, which client and server negotiate with ``initialize``."""
+"""Older versions, newest first. With these versions, client and server negotiate the version with ``initialize``."""
 VERSIONS = (_SINGLE, *_AGREED)
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -29,7 +29,8 @@ _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 _MISMATCH, _UNSUPPORTED = -32020, -32022
 _PARSE_ERROR, _INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS = -32700, -32600, -32601, -32602
 _NO_RESOURCE = -32002
-"""Error code of older versions; in the newest version, a URI without a resource is an invalid parameter."""
+"""Error code for a missing resource in older versions. In the newest version, the URI of a missing resource is an
+invalid parameter."""
 
 
 class RefusedTool(Exception):
@@ -37,8 +38,9 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """Response of a tool: text, and fields for the client by name. ``data``: the content of ``text`` in the form of
-    structured data, of the type that the tool declares in ``gives``, if any; None if there is only text."""
+    """Response of a tool: text, and additional fields for the client by name. ``data``: the same content as
+    ``text``, as structured data of the type that the tool declares in ``gives``, if any; None if there is only
+    text."""
 
     text: str
     about: Mapping[str, str] = {}
@@ -48,8 +50,8 @@ class ToolText(NamedTuple):
 class Tool(NamedTuple):
     """Tool of an MCP server.
 
-    ``use``: a function that takes the server's object and the arguments, of type ``takes``, and returns text or raises
-    ``RefusedTool``. ``reads``: whether it only reads. ``destroys``: whether its effects are hard to undo.
+    ``use``: a function that takes the server's object and the arguments, of type ``takes``, and returns text or
+    raises ``RefusedTool``. ``reads``: whether it only reads. ``destroys``: whether its effects are hard to undo.
     ``reaches_out``: whether it sends requests to other servers. ``gives``: the type of the data in all of its
     responses; None if some responses have no data or data of another type.
     """
@@ -156,8 +158,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the protocol version has no
-    negotiation. Responses have a different format in such versions."""
+    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the protocol version has
+    no negotiation, in which case responses have a different format."""
 
     tool: str
     arguments: bytes
@@ -165,7 +167,7 @@ class AskedTool(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """Valid tool call, with the ID of its response."""
+    """Valid tool call, with the ID for its response."""
 
     id: int | str
     asked: AskedTool
@@ -315,7 +317,7 @@ _READING: dict[str, _Method] = {
 _METHODS = {"initialize": _initialize, "ping": lambda server, on, params: {}, **_READING}
 _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Parameter that the ``Mcp-Name`` header repeats, by method."""
+"""Parameter whose value the ``Mcp-Name`` header repeats, by method."""
 _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
 """Time in milliseconds for which callers can cache a response; None if the protocol version doesn't support
 caching."""
@@ -323,7 +325,8 @@ _LISTS_KEPT_FOR = 60_000
 
 
 def _check_single(method: str, named: object, meta: object, headers: Headers) -> None:
-    """Check that a request specifies its version, and that its headers match. Raises ``_Wrong`` if not."""
+    """Check that a request specifies its protocol version, and that its headers match its content. Raises
+    ``_Wrong`` if not."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
         raise _Wrong(_INVALID_PARAMS, message)
@@ -343,7 +346,8 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
 def _answer_single(
     server: Server, on: object, method: str, params: JsonObject, headers: Headers
 ) -> JsonObject:
-    """Return the result of a request that specifies its version. Raises ``_Wrong`` if the request is invalid."""
+    """Return the result of a request that specifies its protocol version. Raises ``_Wrong`` if the request is
+    invalid."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)
     if known is None:
@@ -373,8 +377,8 @@ class _Named(Struct, frozen=True):
 
 
 def called_tool(body: bytes) -> str:
-    """Return the name of the tool that a message calls, even if the call is invalid; an empty string for any other
-    message."""
+    """Return the name of the tool that a message calls, even if the call is invalid; an empty string if the message
+    isn't a tool call."""
     try:
         called = msgspec.json.decode(body, type=_Named)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -401,7 +405,7 @@ def read_call(body: bytes, headers: Headers) -> ToolCall | None:
 
 
 def result_of(answer: Answer) -> bytes | None:
-    """Return a tool's result as JSON, given the response to its call; None for an error."""
+    """Return a tool's result as JSON, from the response to the tool call; None for an error."""
     result = _ANSWERS.decode(answer.body).result if answer.status == 200 else UNSET
     return None if result is UNSET or _RESULTS.decode(result).is_error else bytes(result)
 
@@ -414,7 +418,8 @@ def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
 
 
 def answer_call(call: ToolCall, result: bytes) -> Answer:
-    """Return the response to a call. ``result``: the result of ``result_of`` for the response to an identical call."""
+    """Return the response to a call. ``result``: a tool's result from ``result_of``, taken from the response to an
+    identical call."""
     return _json(200, call.id, result=Raw(result))
 
 

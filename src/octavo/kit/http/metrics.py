@@ -37,11 +37,11 @@ _PAGE = resource.getpagesize()
 
 
 _every: WeakSet[Metrics] = WeakSet()
-"""All instances in the process, for events outside of any application."""
+"""All instances in the process, which count events that happen outside any application."""
 
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
-    """Count document blocks that are shown as plain text because Octavo's code failed."""
+    """Count document blocks that are shown as plain text because of an error in Octavo's code."""
     log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
@@ -75,13 +75,15 @@ class Metrics:
         self._files = gauge(
             "octavo_process_open_files", "Open files of a process", multiprocess_mode="liveall"
         )
-        self._open = gauge("octavo_open_requests", "Requests that are being answered, event streams included")
+        self._open = gauge(
+            "octavo_open_requests", "Requests that are being answered, including event streams"
+        )
         self._connections = gauge(
-            "octavo_connections_limit", "Requests that can be answered at once, event streams excluded"
+            "octavo_connections_limit", "Requests that can be answered at once, excluding event streams"
         )
         self._streams = gauge("octavo_event_streams", "Open event streams")
         self._dropped_events = counter(
-            "octavo_visitor_events_dropped", "Views, searches, and clicks of visitors that were not counted"
+            "octavo_visitor_events_dropped", "Views, searches, and clicks by visitors that were not counted"
         )
         self._spans = counter(
             "octavo_spans",
@@ -95,7 +97,7 @@ class Metrics:
         )
         self._replica_reads = counter(
             "octavo_replica_reads",
-            "Reads by outcome: answered by the replica, replica behind, or replica away",
+            "Reads by outcome: answered by the replica, replica behind, or replica unreachable",
             ("outcome",),
         )
         labels = ("cache",)
@@ -119,7 +121,7 @@ class Metrics:
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Report the numbers of jobs and events in the database, which are read when metrics are requested."""
+        """Report the numbers of jobs and events in the database. They are read when metrics are requested."""
         if self._database is not None:
             return
         self._database = database
@@ -183,8 +185,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """Return the body of ``/metrics``. If there is more than one worker, it covers all workers, which record their
-        values periodically."""
+        """Return the body of ``/metrics``. If there is more than one worker, it covers all workers, because each of
+        them records its values periodically."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry
@@ -205,7 +207,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """Numbers of pending, running, and failed jobs, and of pending events. They are the same in every process."""
+    """Numbers of pending, running, and failed jobs, and of pending events. All processes report the same numbers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -247,7 +249,7 @@ class _Queues:
         yield GaugeMetricFamily(
             "octavo_maintenance", "Whether maintenance mode is on", value=float(maintenance is not None)
         )
-        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last good backup")
+        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last successful backup")
         if backup is not None:
             age.add_metric((), max(0, moment - backup.ended_at) / 1000)
         yield age

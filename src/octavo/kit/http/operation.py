@@ -11,8 +11,8 @@ tests all read ``TABLE``. A handler's signature declares its requirements:
 - the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
   False (nothing to delete).
 
-One handler can have several declarations, for operations that do the same thing to different objects. In that case, its
-proof type is registered once for each operation, and the IDs in the path determine the permission check.
+One handler can have several declarations, for operations that do the same thing to different objects. In that case,
+its proof type is registered once for each operation, and the IDs in the path determine the permission check.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Function that creates a proof object: ``fn(call, needs, *ids)`` with the IDs of ``parameters`` from
+    """Function that creates a proof object: ``fn(call, needs, *ids)``. The IDs are the values of ``parameters`` in
     the path."""
 
     fn: Callable[..., Any]
@@ -109,15 +109,17 @@ class Operation:
     query_lists: frozenset[str] = frozenset()
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
-    """Media type of the response."""
+    """Media type of the response body."""
     other_media: tuple[str, ...] = ()
     """Additional media types that callers can request."""
     body_media: str = "application/json"
     """Media type of the body."""
     refuses_unread: bool = False
     """Whether unknown keys in a body are rejected; otherwise, a response header lists them."""
+    error_type: type | None = None
+    """Type of error responses, if they aren't in the API's error format."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Function that presents errors, if they aren't in the API's error format."""
+    """Function that presents errors as responses of this type."""
     browsed: bool = False
     """Whether browsers open the operation's URL. If so, clients that accept pages get errors as pages."""
     yields: tuple[str, ...] = ()
@@ -133,7 +135,7 @@ class Operation:
     minimal: bool = False
     """Whether callers can request an empty response with `Prefer: return=minimal` (RFC 7240)."""
     in_maintenance: bool = False
-    """Whether the operation can be called while the server is read-only. This is always possible for GET operations."""
+    """Whether the operation can be called while the server is read-only. GET operations can always be called."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -152,8 +154,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Return whether authorization loads the object to delete. If so, the response is the same for a missing object
-        and for missing access."""
+        """Return whether authorization loads the object to delete. If so, a missing object and missing access lead
+        to the same response."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
@@ -275,9 +277,9 @@ def _required_fields(query: Any) -> frozenset[str]:
 def _read_answer(id: str, method: Method, annotation: object, declared: object) -> object:
     """Return the type of an operation's response; None for an empty response.
 
-    ``annotation``: the return type of the handler. ``declared``: the declared type, if the handler returns a ``Reply``,
-    a ``Stream``, a ``Deferred``, or encoded bytes, or if it serves several operations. Raises DeclarationError if the
-    two types contradict each other or are identical.
+    ``annotation``: the return type of the handler. ``declared``: the declared type, which is required if the handler
+    returns a ``Reply``, a ``Stream``, a ``Deferred``, or encoded bytes, or if it serves several operations. Raises
+    DeclarationError if the two types contradict each other, or if ``declared`` only repeats the return type.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
@@ -304,15 +306,17 @@ def _proofs_of(annotation: object) -> list[type]:
 
 
 class Area(Struct, frozen=True):
-    """Part of the API: the word that token scopes and the description use for its operations.
+    """Part of the API. Its name is used in token scopes, and groups its operations in the description.
 
     ``lenient``: whether its bodies follow a standard that requires ignoring unknown keys. ``media_type``: the media
-    type of its responses. ``draw_error``: a function that presents errors in the format of that standard.
+    type of its responses, including errors. ``error_type``: the type of errors in the format of that standard.
+    ``draw_error``: a function that presents errors in this format.
     """
 
     name: str
     lenient: bool = False
     media_type: str = "application/json"
+    error_type: type | None = None
     draw_error: Callable[[OctavoError], Any] | None = None
 
     def operation(
@@ -344,24 +348,25 @@ class Area(Struct, frozen=True):
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the response, if the return type of the handler doesn't determine it. ``status``: the
-        success status (default: 200, or 204 without a response). ``also``: additional success statuses. ``body_limit``:
-        the maximum size of the body in bytes. ``quick``: whether it reads only cached data or a few rows by their keys,
-        regardless of the amount of data, so that it can run on the event loop (on PostgreSQL, if those rows are
-        cached). A handler that has more to do calls ``call.leave_loop()``. ``refuses_unread``: whether to reject
-        unknown keys in a body, as extensions do, because the body replaces the whole object. ``media_type``: the media
-        type of the response, if it is different from the media type of the area. ``other_media``: additional media
-        types that callers can request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers
-        are redirected to the operation, and get errors as pages.
+        ``returns``: the type of the response, if the return type of the handler doesn't determine it. ``status``:
+        the success status (default: 200, or 204 without a response). ``also``: additional success statuses.
+        ``body_limit``: the maximum size of the body in bytes. ``quick``: whether it reads only cached data or a few
+        rows by their keys, no matter how much data there is. If so, it can run on the event loop (on PostgreSQL,
+        only if those rows are cached). A handler that has more to do calls ``call.leave_loop()``.
+        ``refuses_unread``: whether to reject unknown keys in a body, as extensions do, because the body replaces
+        the whole object. ``media_type``: the media type of the response, if it is different from the media type of
+        the area. ``other_media``: additional media types that callers can request. ``body_media``: the media type
+        of a ``RawBody``. ``browsed``: whether browsers are redirected to the operation, and get errors as pages.
 
-        ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
-        links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource
-        that it waits for, such as a language model or another server. ``visitors``: whether site visitors can call it;
-        the type of their proof object is the second type in the union that the handler takes. ``scripts``: whether
-        integration scripts can call it regardless of their scopes, as in the public description. ``agents``: the
-        permission that an agent needs. ``minimal``: whether callers can request an empty response with the ``Prefer``
-        header. ``in_maintenance``: whether it works while the server is read-only, because it doesn't change content.
-        Raises DeclarationError if these arguments contradict each other.
+        ``yields``: the additional scopes that a token needs because the response grants access to other data. For
+        example, a response with links to content requires the scope for reading content. ``waits_for``: the
+        resource that it waits for, such as a language model or another server. ``visitors``: whether site visitors
+        can call it; the type of their proof object is the second type in the union that the handler takes.
+        ``scripts``: whether integration scripts can call it regardless of their scopes, as in the public
+        description. ``agents``: the permission that an agent needs. ``minimal``: whether callers can request an
+        empty response with the ``Prefer`` header. ``in_maintenance``: whether it works while the server is
+        read-only, because it doesn't change content. Raises DeclarationError if these arguments contradict each
+        other.
         """
 
         def declare(handler: _H) -> _H:
@@ -430,6 +435,7 @@ class Area(Struct, frozen=True):
                 media_type=media_type or self.media_type,
                 other_media=other_media,
                 body_media=body_media,
+                error_type=self.error_type,
                 draw_error=self.draw_error,
                 refuses_unread=refuses_unread or (id not in PUBLIC_API and not self.lenient),
                 browsed=browsed,
@@ -447,7 +453,7 @@ class Area(Struct, frozen=True):
 
 
 class Drafted(Struct, frozen=True):
-    """Change request that a preview shows instead of its space's content."""
+    """Change request that a preview shows instead of the published content of its space."""
 
     change_id: str
     space_id: str
@@ -457,13 +463,13 @@ class Drafted(Struct, frozen=True):
 class Person(Struct, frozen=True):
     """Person with the access of the token or session that they are using.
 
-    ``token_id``: the ID of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the person.
-    ``organization_id``: the only accessible organization; None for all organizations of the person. ``session``:
-    whether ``token_id`` is the ID of a session. ``proved_at``: the time in milliseconds at which the person last
-    confirmed their identity in this session; 0 for tokens. ``expires_at``: the expiration of a token; None if it never
-    expires. ``client``: the IP address of the request; None in a job. ``agent``: the name of the agent that acts for
-    the person with its own token. In that case, ``token_id`` is the ID of their connection, and the scopes are those of
-    agents.
+    ``token_id``: the ID of the token; empty if a job acts for the person. ``scopes``: the scopes; None for all
+    permissions of the person. ``organization_id``: the only accessible organization; None for all organizations of
+    the person. ``session``: whether ``token_id`` is the ID of a session. ``proved_at``: the time in milliseconds at
+    which the person last confirmed their identity in this session; 0 for tokens. ``expires_at``: the expiration of
+    a token; None if it never expires. ``client``: the IP address of the request; None in a job. ``agent``: the name
+    of the agent that acts for the person with its own token. In that case, ``token_id`` is the ID of their
+    connection, and the scopes are those of agents.
     """
 
     user_id: str
@@ -478,11 +484,11 @@ class Person(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """Integration script. It acts either as an installation, which is a member of one organization, or as
-    the integration itself, which isn't a member of any.
+    """Integration script. It acts either as an installation, which is a member of one organization, or as the
+    integration itself, which isn't a member of any.
 
     ``scopes``: the scopes of integrations. ``installation_id``: the ID of the installation, or None for the
-    integration itself. ``user_id``: the user of the installation, empty for the integration itself.
+    integration itself. ``user_id``: the ID of the installation's user; empty for the integration itself.
     ``client``: as in ``Person``.
     """
 
@@ -505,14 +511,15 @@ class Script(Struct, frozen=True):
 
 
 class Visitor(Struct, frozen=True):
-    """Visitor of a published site who isn't a member of its organization. A renderer makes the call on the visitor's
-    behalf.
+    """Visitor of a published site who isn't a member of its organization. A renderer makes the call on the
+    visitor's behalf.
 
     ``claims``: the ``visitor`` value of conditions. ``spaces``: the IDs of the spaces that the site shows to the
     visitor. ``visibility``: the visibility of the site. ``base``: the site's URL for this visitor. ``preview``: the
     token of the visitor's preview, whether or not the site is published. ``drafted``: the change request that the
-    preview shows. ``drafts``: whether the preview shows drafts of the structure. ``named``: additional objects that the
-    request can access if a page that the visitor can see refers to them: ``user`` and an ID, or ``openapi`` and a slug.
+    preview shows. ``drafts``: whether the preview shows the draft of the site structure. ``named``: additional
+    objects that the request can access if a page that the visitor can see refers to them: ``user`` and an ID, or
+    ``openapi`` and a slug.
     """
 
     site_id: str
@@ -540,16 +547,16 @@ Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 @dataclass(slots=True, kw_only=True)
 class Recipient:
     """Recipient of a response, and the server that creates the response. ``authenticated``: the caller; None if the
-    recipient is anonymous, such as the script that a job runs. ``on_loop``: whether the code runs on the event loop,
-    where it must not take a long time."""
+    recipient is anonymous, such as the script that a job runs. ``on_loop``: whether the code runs on the event
+    loop, which it must not block."""
 
     context: Context
     authenticated: Caller | None = None
     on_loop: bool = False
 
     def leave_loop(self) -> None:
-        """Announce that the following work may take a while. On the event loop, this raises LeavesLoop, and
-        the call is then answered in a thread."""
+        """Announce that the work that follows may take a while. On the event loop, this raises LeavesLoop, and the
+        call is then answered in a thread."""
         if self.on_loop:
             raise LeavesLoop
 
@@ -566,8 +573,8 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. After NotFound, renderers show a
-        "page not found" response to their visitors; any other error would count as an error of the renderer.
+        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. After NotFound, renderers
+        show a "page not found" response to their visitors; any other error would count as an error of the renderer.
         """
         caller = self.caller
         if isinstance(caller, Visitor):
@@ -594,8 +601,8 @@ class Recipient:
 
 @dataclass(slots=True, kw_only=True)
 class Call(Recipient):
-    """Request on its way to a handler. ``authenticated``: the caller that the composition root's
-    ``authenticate`` found; None if anonymous."""
+    """Request to a handler. ``authenticated``: the caller that the composition root's ``authenticate`` found; None
+    if anonymous."""
 
     operation: Operation
     path_parameters: dict[str, str]
@@ -616,18 +623,18 @@ class Call(Recipient):
     organization_id: str = ""
     """Organization of the object that the call was last authorized for; empty if there is none."""
     asked_again: bool = False
-    """Whether the call is authenticated again while it is being answered. This doesn't count as activity of the
-    caller."""
+    """Whether the call is authenticated again while it is being answered. The second authentication doesn't count
+    as activity of the caller."""
     has_written: bool = False
-    """Whether ``write_first`` has already written the data that the response must include."""
+    """Whether ``write_first`` has already written the data that the read must include."""
 
     def perform(self, operation_id: str, path: dict[str, str], body: object = None) -> object:
-        """Return the response of another operation to the same caller. Raises its errors."""
+        """Run another operation for the same caller and return its response. Raises the operation's errors."""
         assert self.ask is not None, "the dispatcher passes it with every call"
         return self.ask(self, operation_id, path, {}, body)
 
     def write_first(self, write: Callable[[], None]) -> None:
-        """Write data before the handler reads. In a read, this raises WritesFirst, and the read then starts
+        """Write data before the handler reads. Inside a read, this raises WritesFirst, and the read is then started
         again."""
         if self.operation.method == "GET":
             raise WritesFirst(write)
@@ -636,8 +643,8 @@ class Call(Recipient):
 
 
 class Deferred(Struct, Generic[T], frozen=True):
-    """Result that another thread computes. Neither the event loop nor the handler's thread waits for the result.
-    ``present``: a function that returns the response when the result is available, or raises its errors."""
+    """Result that another thread computes. Neither the event loop nor the handler's thread waits for it.
+    ``present``: a function that returns the response when the result is available, or raises the result's errors."""
 
     future: Future[T]
     present: Callable[[Future[T]], object]
@@ -648,7 +655,7 @@ class LeavesLoop(Exception):
 
 
 class WritesFirst(Exception):
-    """Raised internally if a read has to start again after ``write``, because its snapshot doesn't include
+    """Raised internally if a read has to run ``write`` and then start again, because its snapshot doesn't include
     data written in the meantime."""
 
     def __init__(self, write: Callable[[], None]) -> None:
@@ -678,8 +685,8 @@ class Follow(Struct, frozen=True):
     """Response that lasts as long as its caller listens to these topics (``kit.work.hub``).
 
     ``owner``: an organization, and the person or object in it. ``after``: the position at which the caller stopped
-    listening. ``seconds``: the time to listen. ``check``: a function that raises errors in addition to those raised
-    when the caller is authenticated and authorized again. ``may_know``: see ``Listener``.
+    listening. ``seconds``: the time to listen. ``check``: a function with additional checks, which are made
+    whenever the caller is authenticated and authorized again. ``may_know``: see ``Listener``.
     """
 
     topics: tuple[Topic, ...]

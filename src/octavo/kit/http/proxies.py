@@ -1,4 +1,4 @@
-"""Determine the clients of requests that come through trusted proxies."""
+"""Determine which client sent a request that comes through trusted proxies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from octavo.settings import Network
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
     """Return the IP address that a request comes from: the peer or, if the peer is trusted, the address in
-    X-Forwarded-For. IPv4 addresses are never in IPv6 form.
+    X-Forwarded-For. IPv4 addresses are never returned in IPv6 notation.
 
     Each proxy appends its client, so the list is read from the end, as long as the proxy that added an entry is
-    trusted. Entries from clients are ignored.
+    trusted. Entries that clients added themselves are ignored.
 
     >>> from octavo.settings import parse_networks
     >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
@@ -51,8 +51,9 @@ def address_key(address: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an IPv4 address in its plain form. A socket that listens on both protocols returns `::ffff:203.0.113.7`,
-    and all of these addresses are in one /64 network, so one client could use up the limits of all other clients."""
+    """Return an IPv4 address in its usual notation. A socket that listens on both protocols returns
+    `::ffff:203.0.113.7`. All addresses with this prefix are in one /64 network, so one client could otherwise use
+    up the limits of all IPv4 clients."""
     if ":" not in address:
         return address
     try:
@@ -64,7 +65,7 @@ def _plain(address: str) -> str:
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """Return whether an IP address is in one of these networks; False for any other text."""
+    """Return whether an IP address is in one of these networks; False if the text isn't an IP address."""
     try:
         known = ip_address(_plain(address))
     except ValueError:

@@ -1,10 +1,10 @@
-"""Organizations to which callers have been admitted. They determine the owner of a request's turn before the request's
-object is looked up.
+"""Organizations to which callers have recently been admitted. They determine the owner of a request's turn before
+the requested object is looked up.
 
-A request specifies a place, such as a space or a site's path, and any caller can specify any place. The request counts
-toward the place's organization only if the same caller has been admitted to the place before. Until then, it doesn't
-count toward any organization, and shares turns with other such requests. Therefore, knowing the name of an organization
-isn't enough to use up its turns.
+A request specifies a place, such as a space or a site's path, and any caller can specify any place. The request
+counts toward the place's organization only if the same caller has been admitted to the place before. Until then, it
+doesn't count toward any organization, and shares turns with other requests of this kind. Therefore, knowing the
+name of an organization isn't enough to use up its turns.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _BYTES = 250
 
 
 class RecentAccess:
-    """Admitted callers of one application. ``asker``: a key that distinguishes callers. ``place``: the
-    space or the site path that a request specifies."""
+    """Admitted callers of one application. ``asker``: a key that distinguishes callers. ``place``: the space or
+    site path that a request specifies."""
 
     def __init__(self) -> None:
         self._known: ByteCache[str] = ByteCache(_INSIDERS)

@@ -1,5 +1,5 @@
-"""Look up the handler for a path in a tree of segments, so that the cost doesn't depend on the number of
-routes."""
+"""Look up the handler for a path in a tree of path segments, so that the cost of a lookup doesn't depend on the
+number of routes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class _Node(Generic[T]):
 
 
 class Routes(Generic[T]):
-    """Targets by path pattern. ``{name}`` represents one segment, and ``{name*}`` all remaining segments,
-    if any.
+    """Targets by path pattern. ``{name}`` matches one segment, and ``{name*}`` matches all remaining segments, if
+    any.
 
     A fixed segment takes precedence over a parameter, and a parameter takes precedence over the rest of a path.
 

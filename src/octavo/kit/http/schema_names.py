@@ -1,7 +1,7 @@
-"""Names of types in the API description that are different from the names in the code.
+"""Names of types in the API description that are different from the class names.
 
-Class names are unique in the code, and must be clear without the name of the package. The API has its own names, which
-clients use.
+Class names are unique in the code, and must be clear without the name of the package. The API has its own names,
+which clients use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Serve ASGI applications with granian, in the event loop of this process."""
+"""Serve ASGI applications with granian on the event loop of this process."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Number of open files in addition to connections: databases, files that are being sent, and logs."""
+"""Number of open files to reserve in addition to connections: for databases, logs, and files that are being sent."""
 _END = 1.0
 """Number of seconds within which canceled requests must end."""
 _GIVEN_UP = 5.0
-"""Number of seconds to wait for a port in use to become free."""
+"""Number of seconds to wait until a port that is in use becomes free."""
 
 
 class PortLimits(Struct, frozen=True):
-    """Limits for each port of a process: the number of open connections, the number of connections waiting
-    to be accepted, the number of seconds for a request head to arrive (and for a connection to be idle),
-    and the size of a head in bytes."""
+    """Limits for each port of a process: the number of open connections, the number of connections waiting to be
+    accepted, the number of seconds within which a request head must arrive (and for which a connection can be
+    idle), and the size of a head in bytes."""
 
     connections: int
     backlog: int
@@ -76,7 +76,7 @@ class PortListener:
         return self._serving.result()
 
     def leave(self) -> None:
-        """Close each connection after its next response."""
+        """Let each connection end with its next response."""
         self._application.leaving = True
 
     async def close(self, patience: float) -> None:
@@ -93,8 +93,8 @@ class PortListener:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop for serving, whose overhead per request is half the overhead of the standard library's
-    loop."""
+    """Return an event loop for serving requests. Its overhead per request is half that of the standard library's
+    event loop."""
     return uvloop.new_event_loop()
 
 
@@ -110,8 +110,8 @@ def resolve(host: str) -> str:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError if another process is listening on a port. Opening the port wouldn't fail, because
-    Octavo's own processes share their ports. Workers whose parent was killed get a few seconds to end."""
+    """Raise OSError if another process is listening on a port. Opening the port wouldn't fail in that case, because
+    Octavo's processes share ports. Workers whose parent process was killed get a few seconds to end."""
     address = resolve(host)
     until = time.monotonic() + _GIVEN_UP
     while True:
@@ -126,9 +126,8 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit on open files as far as the system allows, and return the number of connections that
-    each port can have, at most ``wanted``. A process without free file descriptors couldn't even read its
-    database."""
+    """Raise the limit on open files as far as the system allows. Return the number of connections that each port
+    can have, which is at most ``wanted``. A process without free file descriptors couldn't even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= files:

@@ -1,5 +1,5 @@
-"""Folders of built files. The files are read once, named after a hash of their content, and compressed before the first
-request."""
+"""Folders of built files. Each file is read once, named after a hash of its content, and compressed before the
+first request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def content_type(name: str) -> str:
 
 
 def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
-    """Return the response with this file and its compressed forms from the same folder. Raises
+    """Return a response with this file and its compressed versions, which are in the same folder. Raises
     FileNotFoundError if the file doesn't exist."""
     body = path.read_bytes()
     forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}
@@ -33,8 +33,8 @@ def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
 
 
 def static_route(path: str, folder: Path, name: str) -> Route:
-    """Return a route to the files directly in ``folder``, each at ``path`` followed by the file's name. The
-    names contain a hash of their content, so that clients can cache them forever."""
+    """Return a route to the files directly in ``folder``, each at ``path`` followed by the file's name. The name of
+    each file contains a hash of its content, so that clients can cache the file forever."""
 
     @cache
     def read(file: str) -> Answer:

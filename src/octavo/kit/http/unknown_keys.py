@@ -1,5 +1,5 @@
-"""Find unknown keys in a JSON body: keys at any depth that the body's type doesn't have, and keys that are rejected
-because newer servers use them to restrict access."""
+"""Find unknown keys in a JSON body: keys at any depth that the body's type doesn't have. Some of these keys are
+rejected, because newer servers use them to restrict access."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import msgspec.inspect as models
 from msgspec import Struct
 
 MOST_NAMED = 20
-"""Maximum number of keys listed in one response; a body may have millions."""
+"""Maximum number of unknown keys listed in one response. A body may have millions of them."""
 
 
 class Shape(Struct):
     """Shape of the known part of a JSON value. An empty shape represents a value that is entirely known.
 
-    ``fields``: the shapes of an object's fields, by key. ``tagged``: alternatively, the shapes of the kinds of
-    objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free
-    keys. ``items``: the shape of the elements of an array.
+    ``fields``: the shapes of an object's fields, by key. ``tagged``: the shapes of a union's objects, by the value of
+    the key ``tag``. ``values``: the shape of all values of an object with arbitrary keys. ``items``: the shape of
+    the elements of an array.
     """
 
     fields: dict[str, Shape] | None = None
@@ -39,8 +39,8 @@ NOTHING = Shape(fields={})
 
 @cache
 def shape_of(type: object) -> Shape:
-    """Return the shape of a body type. It is computed on first use, because only few types are needed, and each takes
-    some time."""
+    """Return the shape of a body type. Shapes are computed on first use, because few of them are needed, and each
+    takes some time to compute."""
     return _shape(models.type_info(type), {})
 
 
@@ -84,7 +84,8 @@ def _object(kind: models.StructType, known: dict[object, Shape]) -> Shape:
 
 
 def unread_keys(shape: Shape, value: object) -> Iterator[tuple[str, object]]:
-    """Yield the paths of unknown keys of a decoded value, such as ``changes[2].color``, with their values."""
+    """Yield the paths of unknown keys in a decoded value, such as ``changes[2].color``, with the values of these
+    keys."""
     return _find(shape, value, "")
 
 
@@ -113,8 +114,8 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[tuple[str, object]
 
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields of one operation that are in the newest public description but not in Octavo. ``query`` and ``body``:
-    fields that are rejected. ``ignored``: fields that have no effect."""
+    """Fields of one operation that the newest public description has but Octavo doesn't. ``query`` and ``body``:
+    the fields that are rejected. ``ignored``: the fields that have no effect."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()
@@ -132,12 +133,12 @@ UNRESTRICTED: dict[str, tuple[object, ...]] = {
     "draft": (None, False),
     "hidden": (None, False),
 }
-"""Names of fields that hide content or limit access to it, with the values that have no restricting effect. An
-operation without such a field rejects all other values."""
+"""Names of fields that hide content or limit access to it, each with the values that don't restrict anything. An
+operation that doesn't support one of these fields rejects all of its other values."""
 
 
 def restricts(path: str, value: object) -> bool:
-    """Return whether a field is meant to hide content or to limit access to it.
+    """Return whether a field is meant to hide content or limit access to it.
 
     >>> restricts("changes[0].hidden", True), restricts("hidden", False), restricts("color", True)
     (True, False, False)

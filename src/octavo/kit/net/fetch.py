@@ -1,9 +1,9 @@
 """Send HTTP requests in a way that attackers can't misuse.
 
 A hostname is resolved once, all of its IP addresses must be public, and the connection is made to one of these
-addresses, so later responses from a name server are irrelevant. Each redirect is checked in the same way. One deadline
-applies to the whole fetch, including slow name servers, redirects, and slow headers. In a job, it is never later than
-the job's own deadline.
+addresses, so later responses from a name server have no effect. Each redirect is checked in the same way. One
+deadline applies to the whole fetch, including slow name servers, redirects, and slow headers. In a job, it is never
+later than the job's own deadline.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _TUNNELS = tuple(
     map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
 _lookups = threading.BoundedSemaphore(64)
-"""Maximum number of simultaneous name lookups, which limits the number of threads that an unresponsive name
-server can occupy."""
+"""Limit on simultaneous name lookups, and therefore on the number of threads that an unresponsive name server can
+occupy."""
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
@@ -89,9 +89,9 @@ class ByteAllowance:
 class Limits(Struct, frozen=True, kw_only=True):
     """Limits for a fetch.
 
-    ``size``: the maximum size in bytes of the body after decompression. ``together``: the allowance that the
-    fetch shares with other fetches. ``seconds``: the time limit for the whole fetch. ``follow``: whether to
-    follow redirects instead of returning them.
+    ``size``: the maximum size in bytes of the body after decompression. ``together``: an allowance that the fetch
+    shares with other fetches. ``seconds``: the time limit for the whole fetch. ``follow``: whether to follow
+    redirects instead of returning them.
     """
 
     size: int = 10 * 1024 * 1024
@@ -105,8 +105,8 @@ _LIMITS = Limits()
 
 
 class CheckedUrl(Struct, frozen=True):
-    """Checked URL. ``addresses``: the IP addresses of its host at that time. ``trusted``: whether connections to the
-    host are allowed although it is private."""
+    """Checked URL. ``addresses``: the IP addresses that its host had at that time. ``trusted``: whether connections
+    to the host are allowed even though it is private."""
 
     url: str
     scheme: str
@@ -117,7 +117,7 @@ class CheckedUrl(Struct, frozen=True):
 
 
 class Fetched(Struct, frozen=True):
-    """Response of any status. ``url``: the URL that returned it, after redirects."""
+    """Response of any status. ``url``: the URL that returned the response, after redirects."""
 
     url: str
     status: int
@@ -126,7 +126,7 @@ class Fetched(Struct, frozen=True):
 
 
 class Streamed(Struct, frozen=True):
-    """Response of any status, with its body as it arrives."""
+    """Response of any status, whose body can be read as it arrives."""
 
     status: int
     headers: httpx.Headers
@@ -136,9 +136,9 @@ class Streamed(Struct, frozen=True):
 class Fetcher:
     """HTTP client. It is thread-safe and doesn't keep connections open between fetches.
 
-    ``allowed``: comma-separated ``host:port`` pairs to which connections are allowed although they are private (the
-    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace. Enable this only
-    for servers that an organization or the server administrator has configured.
+    ``allowed``: comma-separated ``host:port`` pairs to which connections are allowed even though the hosts are
+    private (the setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace.
+    Enable this only for servers that an organization or the server administrator has configured.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
@@ -146,8 +146,8 @@ class Fetcher:
         self._tells_trace = tells_trace
 
     def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> CheckedUrl:
-        """Resolve and check a URL without connecting, for other clients such as Git. Raises FetchError if the URL isn't
-        allowed or can't be resolved."""
+        """Resolve and check a URL without connecting, for other clients such as Git. Raises FetchError if the URL
+        isn't allowed or can't be resolved."""
         import httpx
 
         try:
@@ -224,8 +224,8 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Iterator[Streamed]:
-        """Return a response whose body is read as it arrives. Redirects aren't followed. Raises FetchError if the fetch
-        fails, including while the chunks are read."""
+        """Yield a response whose body is read as it arrives. Redirects aren't followed. Raises FetchError if the
+        fetch fails, even if it fails only while the body is being read."""
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
@@ -321,8 +321,8 @@ class Fetcher:
 
 
 def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
-    """Return the span of a request to a server. URLs and headers may contain secrets, so the span contains
-    only the server."""
+    """Return the span of a request to another server. URLs and headers may contain secrets, so the span records
+    only which server it is."""
     return tracing.part(
         method,
         "client",
@@ -357,7 +357,8 @@ def _refuse_odd_numbers(host: str) -> None:
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
-    """Return the IP addresses of a host. A lookup can't be stopped, so a slow lookup continues in its own thread."""
+    """Return the IP addresses of a host. A lookup can't be stopped, so a lookup that takes too long continues in
+    its own thread."""
     late = FetchTimeout(f"{host}: the hostname couldn't be resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
@@ -390,7 +391,8 @@ def _is_public(text: str) -> bool:
 
 
 def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Decompress in limited pieces, so that a decompression bomb is detected before it becomes large."""
+    """Yield the decompressed chunks. Chunks are decompressed in limited pieces, so that a decompression bomb is
+    detected before it becomes large."""
     if encoding.strip().lower() in ("", "identity"):
         yield from chunks
         return

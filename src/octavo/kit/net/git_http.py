@@ -1,7 +1,7 @@
-"""HTTP for Git that attackers can't misuse, because it connects only to hosts that the rules for outgoing
-requests allow.
+"""HTTP transport for Git that connects only to hosts that the rules for outgoing requests allow, so that attackers
+can't misuse it.
 
-This module is loaded only where Git is used, because the Git libraries are slow to load.
+This module is loaded only if Git is used, because the Git libraries are slow to load.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class GitRefused(ValueError):
 
 
 class RepositoryTooLarge(GitRefused):
-    """Raised if a response has more bytes than the limit. ``most``: the limit."""
+    """Raised if a response has more bytes than allowed. ``most``: the maximum number of bytes."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"the repository is larger than the limit of {format_size(most)}")
 
 
 class GuardedPool(urllib3.PoolManager):
-    """Pool that connects only to IP addresses that its guard allows, and stops if more than ``most`` bytes
-    arrive."""
+    """Connection pool that connects only to IP addresses that its guard allows, and stops if more than ``most``
+    bytes arrive."""
 
     def __init__(self, allow_url: AllowUrl, most: int) -> None:
         super().__init__(
@@ -83,7 +83,7 @@ class GuardedPool(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
     def cut(self) -> None:
-        """Close all connections, including connections that threads are waiting for."""
+        """Close all connections, including those that threads are waiting on."""
         for connection in self._connections:
             with suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,9 +1,9 @@
-"""Packs of objects from other servers. They are received into a file and inspected before they are unpacked.
+"""Packs of Git objects from other servers. Each pack is saved to a file and inspected before it is unpacked.
 
-A pack declares the size of each of its objects. A few kilobytes can declare objects of several gigabytes, which would
-be kept in memory during unpacking. Such packs are rejected. So are such objects in a local repository, whose packs
-weren't inspected when they arrived. This module is loaded only where Git is used, because the Git libraries are slow to
-load.
+A pack declares the size of each of its objects. A few kilobytes can declare objects of several gigabytes, which
+would be kept in memory during unpacking. Packs of this kind are rejected. Objects that large are also rejected in
+local repositories, because packs in these repositories weren't inspected when they arrived. This module is loaded
+only if Git is used, because the Git libraries are slow to load.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ MOST_OBJECT = 256 * 1024**2
 """Maximum size in bytes of one object. Files in spaces are smaller, but a repository may also contain other
 files."""
 MOST_UNPACKED = 64 * 1024**3
-"""Maximum total size in bytes of all objects in a pack. The objects in a long history are much larger than the
-differences that a pack stores."""
+"""Maximum total size in bytes of all unpacked objects in a pack. The objects of a long history are much larger than
+the deltas that a pack stores."""
 DAMAGES = (
     FileFormatException,
     ChecksumMismatch,
@@ -61,15 +61,15 @@ _TOO_LARGE = (
 _CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`."
 _CUT_OFF = "the packfile was truncated. Try again."
 _NUMBERS = 32
-"""Maximum number of bytes at the beginning of a delta for its two sizes."""
+"""Maximum number of bytes that the two sizes at the beginning of a delta can take up."""
 _CHECKED_EVERY = 1000
 
 
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """Fetch like ``client.fetch`` and inspect the pack. ``most``: the maximum size of the pack in bytes.
-    Raises GitRefused if the pack is rejected, and the errors of the client."""
+    """Fetch objects, as ``client.fetch`` does, and inspect the pack. ``most``: the maximum size of the pack in
+    bytes. Raises GitRefused if the pack is rejected, and the client's own errors."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0
@@ -98,7 +98,7 @@ def fetch(
 
 
 def inspect_pack(pack: IO[bytes]) -> None:
-    """Inspect a pack. Raises GitRefused if its objects are too large, or if it isn't a pack."""
+    """Inspect a pack. Raises GitRefused if its objects are too large, or if the file isn't a pack."""
     reading = _Reading(pack)
     head = reading.take(12)
     if head[:4] != b"PACK":
@@ -122,11 +122,11 @@ def inspect_pack(pack: IO[bytes]) -> None:
 
 
 class GuardedStore(DiskObjectStore):
-    """Objects of a local repository.
+    """Object store of a local repository.
 
-    The objects of its alternates and, if it is ``foreign``, its own objects may have been written by anyone, so
-    the size of each object is checked before it is unpacked. Reading an object that is too large raises
-    GitRefused.
+    The size of an object is checked before the object is unpacked if anyone may have written it. This applies to the
+    objects of the store's alternates and, if the store is ``foreign``, to its own objects. Reading an object that
+    is too large raises GitRefused.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:
@@ -144,7 +144,7 @@ class GuardedStore(DiskObjectStore):
 
 
 def _require_unpackable(store: Any, oid: ObjectID) -> None:
-    """Check an object. Raises GitRefused if the object, or an object that it is built from, is too large."""
+    """Check an object. Raises GitRefused if the object, or an object that it is based on, is too large."""
     try:
         with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
             head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)
@@ -165,8 +165,8 @@ def _require_unpackable(store: Any, oid: ObjectID) -> None:
 
 
 def _require_packed(path: str, offset: int) -> ObjectID | None:
-    """Check the objects in a pack along a chain of deltas, starting at an offset. Return the ID of the last
-    delta's base object, if it is specified by ID.
+    """Check the objects in a pack along a chain of deltas, starting at an offset. Return the ID of the last delta's
+    base object if the delta specifies it by ID; otherwise, return None.
 
     Raises GitRefused if an object is too large.
     """
@@ -211,7 +211,7 @@ def _delta_result(beginning: bytes) -> int:
 
 
 class _Reading:
-    """Reader that processes a pack from its beginning, in pieces."""
+    """Reader that reads a pack sequentially."""
 
     def __init__(self, pack: IO[bytes]) -> None:
         self._pack, self._rest, self._at = pack, b"", 0
@@ -227,7 +227,7 @@ class _Reading:
         return found
 
     def object_head(self) -> tuple[int, int]:
-        """Read the kind of the next object and its declared size."""
+        """Read the type and the declared size of the next object."""
         byte = self.take(1)[0]
         kind, size, shift = byte >> 4 & 7, byte & 15, 4
         while byte & 0x80:
@@ -239,7 +239,7 @@ class _Reading:
         return kind, size
 
     def offset_back(self) -> int:
-        """Read the distance from a delta back to its base."""
+        """Read the distance from a delta back to its base object."""
         byte = self.take(1)[0]
         back = byte & 0x7F
         while byte & 0x80:
@@ -252,7 +252,7 @@ class _Reading:
         return zlib.decompressobj().decompress(self._rest[self._at :] or self._pack.read(_PIECE), _NUMBERS)
 
     def skip_packed(self, size: int) -> bytes:
-        """Skip compressed data of this size, and return its beginning."""
+        """Skip compressed data that has this size when decompressed, and return its beginning."""
         _require_size(size)
         unpacking, left, beginning = zlib.decompressobj(), size, b""
         while not unpacking.eof:

@@ -1,4 +1,4 @@
-"""Network part of ``fetch``. It is a separate module because loading an HTTP client takes a fifth of the startup
+"""Network part of ``fetch``. It is a separate module because loading an HTTP client takes up a fifth of the startup
 time."""
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from octavo.kit.scheduling.permits import waiting
 
 
 class PinnedBackend(httpcore.NetworkBackend):
-    """Backend that connects to checked IP addresses, regardless of the hostname. All waits end at the deadline."""
+    """Backend that connects to checked IP addresses, regardless of the hostname. All network operations end at the
+    deadline."""
 
     def __init__(self, addresses: tuple[str, ...], deadline: float) -> None:
         self._addresses = addresses

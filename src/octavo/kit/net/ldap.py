@@ -1,4 +1,4 @@
-"""LDAP client, which finds people and their groups in a directory and checks passwords.
+"""LDAP client that finds people and their groups in a directory, and checks passwords.
 
 Referrals aren't followed, names and values are decoded as UTF-8, and all requests have a time limit. People are
 identified by an ID that the directory never changes, because names and distinguished names can change.
@@ -35,14 +35,15 @@ _GROUP = (*_IDS, "cn", "displayName")
 _DISABLED = 2
 """Bit of ``userAccountControl`` that Active Directory sets for disabled accounts."""
 _COMPLETE = {0, 10}
-"""Result codes of a completed search: success, and a referral."""
+"""Result codes of a completed search: success and referral."""
 _REFUSED = {19, 32, 34, 48, 49, 50, 53}
-"""Result codes of a bind for a rejected password or account. All other codes indicate a problem with the directory."""
+"""Result codes of a bind with a rejected password or account. All other codes indicate a problem with the
+directory."""
 
 
 class DirectoryUnavailable(Unavailable):
-    """Raised if a directory can't be reached or returns an invalid response. The message is public, so details are only
-    in the log."""
+    """Raised if a directory can't be reached or returns an invalid response. The message is public, so only the log
+    contains details."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(
@@ -54,7 +55,7 @@ class DirectoryUnavailable(Unavailable):
 
 
 class _Entry(Struct, frozen=True):
-    """Entry of a search result. ``values``: the values by attribute name in lowercase."""
+    """Search result. ``values``: its values by attribute name in lowercase."""
 
     dn: str
     values: dict[str, list[bytes]]
@@ -69,7 +70,7 @@ class _Entry(Struct, frozen=True):
         return [value for value in found if value]
 
     def subject(self) -> str | None:
-        """Return the permanent ID as the attribute's name and its value in hexadecimal."""
+        """Return the person's permanent ID, as the name of its attribute and the value in hexadecimal."""
         for name in _IDS:
             for value in self.values.get(name.lower(), ()):
                 if 0 < len(value) <= 100:
@@ -79,7 +80,7 @@ class _Entry(Struct, frozen=True):
 
 
 class DirectoryGroup(Struct, frozen=True):
-    """Group of a directory. ``subject``: its permanent ID."""
+    """Group in a directory. ``subject``: its permanent ID."""
 
     subject: str
     title: str
@@ -96,8 +97,8 @@ class DirectoryPerson(Struct, frozen=True):
 
 
 class Directory(Struct, frozen=True):
-    """Directory from the settings. ``people`` and ``groups``: the base names of searches; ``groups`` is empty if groups
-    aren't used. ``filter`` and ``group_filter`` contain placeholders."""
+    """Directory from the settings. ``people`` and ``groups``: the base distinguished names for searches; ``groups``
+    is empty if groups aren't used. ``filter`` and ``group_filter`` contain placeholders."""
 
     url: str
     user: str
@@ -117,8 +118,8 @@ class Directory(Struct, frozen=True):
     def authenticate(self, email: str, password: str) -> DirectoryPerson | None:
         """Return the person with this email address and password, or None if either is wrong.
 
-        An unknown address causes as many requests as a wrong password. Raises DirectoryUnavailable if the directory has
-        a problem.
+        An unknown address causes as many requests as a wrong password. Raises DirectoryUnavailable if the directory
+        has a problem.
         """
         if not password:
             # A bind with an empty password succeeds without checking anything (RFC 4513, 5.1.2).
@@ -133,14 +134,15 @@ class Directory(Struct, frozen=True):
             return None
 
     def list_people(self, subjects: Iterable[str]) -> dict[str, DirectoryPerson]:
-        """Return the people with these permanent IDs who still exist under the base, by ID."""
+        """Return the people with these permanent IDs, keyed by ID, if the directory still contains them under the
+        base name."""
         wanted = "".join(f"({_id_filter(subject)})" for subject in subjects)
         with self._connect(self.user, self.password) as connection:
             found = [_person(entry) for entry in _search(connection, self.people, f"(|{wanted})", _PERSON)]
         return {person.subject: person for person in found if person is not None}
 
     def list_groups(self, people: Iterable[DirectoryPerson]) -> dict[str, list[DirectoryGroup]]:
-        """Return the groups of each person by the person's permanent ID, sorted by the group's ID."""
+        """Return each person's groups, sorted by the groups' IDs and keyed by the person's permanent ID."""
         from ldap3.utils.conv import escape_filter_chars
 
         found = {}

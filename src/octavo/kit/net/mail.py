@@ -35,7 +35,7 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
 
 
 def uncount(tx: Transaction, address: str) -> None:
-    """Subtract an email that was counted but couldn't be sent."""
+    """Subtract a previously counted email that couldn't be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 
@@ -47,11 +47,11 @@ def send(
     text: str,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from
-    the start.
+    """Send one email through the mail server in the settings. Its URL is ``smtp://user:password@host:port``, or
+    ``smtps://`` for TLS from the start.
 
-    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and can be required by the
-    settings. Raises Unavailable if the email can't be sent.
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and the settings can require
+    it. Raises Unavailable if the email can't be sent.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:

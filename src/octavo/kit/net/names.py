@@ -13,7 +13,8 @@ _SECONDS = 5.0
 
 
 def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
-    """Return the contents of a name's TXT records; empty if the name doesn't exist. This takes at most five seconds.
+    """Return the values of the TXT records of a domain name; empty if the name doesn't exist. This takes at most
+    five seconds.
 
     ``servers``: the IP addresses and ports of the name servers to use; by default, the system's name servers. Don't
     call this within a transaction. Raises Unavailable if no server responds.

@@ -1,7 +1,7 @@
-"""Logs: one line per event on standard error, as text or JSON, including the events of libraries.
+"""Logging: one line per event on standard error, as text or JSON, including the events of libraries.
 
-Errors have a short stack trace without the values of variables. Every line passes through ``redact``, so secrets from
-the settings, credentials in headers and URLs, and Octavo's tokens never appear in a log.
+Errors have a short stack trace without the values of variables. Every line passes through ``redact``, so secrets
+from the settings, credentials in headers and URLs, and Octavo's tokens never appear in a log.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ HIDDEN = "[hidden]"
 _FRAMES = 12
 """Maximum number of frames in a stack trace. The innermost frames are kept."""
 _SHORTEST_SECRET = 6
-"""Minimum length of a secret to hide. Shorter values in settings are ordinary words, which would otherwise be hidden
-everywhere."""
+"""Minimum length of secrets to redact. Shorter values in settings are ordinary words, which would otherwise be
+redacted everywhere."""
 
 _CREDENTIALS = re.compile(
     r"""
@@ -54,7 +54,7 @@ _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxy
 
 
 class Redactor:
-    """Redactor that hides secrets in text: the given secrets, and all text that looks like a credential."""
+    """Redactor that hides secrets in text: both the given secrets and any text that looks like a credential."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
@@ -67,7 +67,7 @@ class Redactor:
         return _CREDENTIALS.sub(_hide, text)
 
     def values(self, value: object) -> object:
-        """Return a value, which can contain dictionaries and lists, with every string redacted."""
+        """Return a value with every string redacted, including strings inside dictionaries and lists."""
         if isinstance(value, str):
             return self(value)
         if isinstance(value, dict):
@@ -81,7 +81,7 @@ class Redactor:
 
 
 def _spellings(secret: str) -> set[str]:
-    """Return the spellings of a secret: unchanged, in a URL, and inside quotes."""
+    """Return a secret as it may appear in text: unchanged, encoded in a URL, and escaped inside quotes."""
     return {secret, quote(secret, safe=""), quote(secret), repr(secret)[1:-1]}
 
 
@@ -105,7 +105,7 @@ def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[tracebac
 
 
 class _Formatter(logging.Formatter):
-    """Formatter of log lines, which consist of a time, a level, the message, and fields. The fields come from the
+    """Formatter of log lines. A line consists of a time, a level, a message, and fields. The fields come from the
     request and from ``extra``."""
 
     def __init__(self, redact: Redactor) -> None:
@@ -113,7 +113,7 @@ class _Formatter(logging.Formatter):
         self._redact = redact
 
     def _parts(self, record: logging.LogRecord) -> tuple[str, str, dict[str, object], BaseException | None]:
-        """Return the time, the message, the fields, and the error."""
+        """Return the time, message, fields, and error of a record."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
         given = {name: value for name, value in vars(record).items() if name not in _STANDARD}
         error = record.exc_info[1] if record.exc_info else None
@@ -166,8 +166,8 @@ def _shown(value: object) -> str:
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
-    """Handler that looks up standard error for each line, because the stream may have been replaced or closed, and a
-    service may be started without it."""
+    """Handler that looks up standard error for each line, because the stream may have been replaced or closed, and
+    because a service may run without standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None and not sys.stderr.closed:
@@ -209,8 +209,8 @@ def configure_for(settings: Settings) -> None:
 
 
 def start_lines(form: Literal["text", "json"]) -> Callable[[str], None]:
-    """Return a function that prints a line about the startup to standard output, as JSON if that is the log
-    format."""
+    """Return a function that prints a startup message to standard output. The message is printed as JSON if that is
+    the log format."""
 
     def say(line: str) -> None:
         moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -225,8 +225,8 @@ def _has_colors(stream: TextIO | None) -> bool:
 
 
 def bind(**fields: str) -> None:
-    """Add these fields to every line that this task logs from now on, including lines from threads that work for the
-    task."""
+    """Add these fields to every line that this task logs from now on, including lines from threads that work on
+    behalf of the task."""
     _bound.set(fields)
 
 

@@ -14,14 +14,14 @@ from .tracing import TracedCursor
 log = logging.getLogger(__name__)
 
 _EXPLAINED = re.compile(r"\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b", re.I)
-"""Statements that have a plan."""
+"""Pattern for statements that have a query plan."""
 _LINES = 60
-"""Maximum number of lines of a plan."""
+"""Maximum number of lines of a query plan to log."""
 
 
 class Thresholds:
-    """Numbers of seconds after which requests and statements count as slow; None to turn this off. There is one
-    instance, ``THRESHOLDS``."""
+    """Thresholds in seconds above which requests and statements count as slow; None to turn off logging. There is
+    one instance, ``THRESHOLDS``."""
 
     __slots__ = ("request", "statement")
 
@@ -47,10 +47,10 @@ def note_request(operation: str, method: str, status: int, seconds: float) -> No
 
 
 def watched(execute: Execute, explain: Explain) -> Execute:
-    """Wrap a function that executes statements, so that slow statements are logged. If there is no threshold, return
-    the function itself.
+    """Wrap a function that executes statements, so that slow statements are logged. If there is no threshold,
+    return the function itself.
 
-    ``explain``: a function that returns the plan of a statement with its parameters. Log lines don't contain
+    ``explain``: a function that returns the query plan for a statement and its parameters. Log lines don't contain
     parameters.
     """
     if THRESHOLDS.statement is None:
@@ -65,7 +65,8 @@ def watched(execute: Execute, explain: Explain) -> Execute:
 
 
 class _Watched:
-    """Cursor that also measures fetching, because SQLite does most of its work while rows are fetched."""
+    """Cursor that also measures the time for fetching rows, because SQLite does most of its work while rows are
+    fetched."""
 
     __slots__ = ("_cursor", "_explain", "_parameters", "_seconds", "_sql")
 
@@ -93,7 +94,7 @@ class _Watched:
         return rows
 
     def _add(self, seconds: float) -> None:
-        """Add a duration, and log the statement when its total reaches the threshold."""
+        """Add a duration, and log the statement if its total duration has reached the threshold."""
         least = THRESHOLDS.statement
         was_slow = least is None or self._seconds >= least
         self._seconds += seconds

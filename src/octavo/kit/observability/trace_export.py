@@ -42,7 +42,7 @@ _QUEUE = 2048
 """Default maximum number of queued spans, which is OpenTelemetry's default."""
 _LONGEST_VALUE = 512
 _LAST_SECONDS = 2.0
-"""Number of seconds that a process waits for a collector when it ends."""
+"""Number of seconds that a process waits for the collector when the process ends."""
 _QUIET_SECONDS = 300.0
 """Minimum number of seconds between two identical log lines."""
 _KINDS = {kind.name.lower(): kind for kind in SpanKind}
@@ -50,7 +50,7 @@ _CONTEXT = TraceContextTextMapPropagator()
 
 
 class _Room:
-    """Counter of queued spans that determines whether another span fits in the queue."""
+    """Counter of queued spans, which determines whether another span fits in the queue."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -69,7 +69,7 @@ class _Room:
 
 
 class _Processor(BatchSpanProcessor):
-    """Processor that drops spans that end while the queue is full, and counts them. Otherwise, the queue would silently
+    """Processor that drops and counts spans that end while the queue is full. Otherwise, the queue would silently
     drop the oldest spans."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
@@ -87,7 +87,7 @@ class _Processor(BatchSpanProcessor):
 
 
 class _Exporter(SpanExporter):
-    """Exporter that counts the outcomes of spans, and periodically logs if a collector doesn't accept them."""
+    """Exporter that counts exported and failed spans, and periodically logs if the collector doesn't accept spans."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         self._exporter = exporter
@@ -116,7 +116,7 @@ class _Exporter(SpanExporter):
 
 
 class _TrustingAdapter(HTTPAdapter):
-    """Adapter that trusts the same authorities as all outgoing connections."""
+    """Adapter that trusts the same certificate authorities as all other outgoing connections."""
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         super().init_poolmanager(*arguments, **options, ssl_context=trust_outgoing())
@@ -131,10 +131,10 @@ def _session() -> requests.Session:
 
 
 class Exporting:
-    """Creator and sender of spans, one per process."""
+    """Tracer that creates and exports spans. Each process has one."""
 
     def __init__(self, count: Callable[[str, int], None]) -> None:
-        """Set up the export. Raises ValueError or OSError if environment variables have invalid values."""
+        """Set up the export of spans. Raises ValueError or OSError if environment variables have invalid values."""
         for noisy in ("opentelemetry", "urllib3"):
             # They log the same message for each batch that a collector rejects.
             logging.getLogger(noisy).setLevel(logging.CRITICAL)
@@ -178,7 +178,7 @@ class Exporting:
         return {"traceparent": found["traceparent"]} if "traceparent" in found else {}
 
     def close(self) -> None:
-        """Send queued spans, but only for a moment, so that an unresponsive collector doesn't delay the
+        """Send queued spans within a short time limit, so that an unresponsive collector doesn't delay the
         shutdown."""
         closing = threading.Thread(target=self._provider.shutdown, name="octavo-traces", daemon=True)
         closing.start()

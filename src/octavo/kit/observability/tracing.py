@@ -1,10 +1,10 @@
-"""Traces: the parts of the work for a request or a job, and the duration of each part.
+"""Traces, which record the steps of the work for a request or a job, and the duration of each step.
 
 Tracing is off unless OpenTelemetry's environment variables specify a collector. Without a collector, OpenTelemetry
 isn't loaded, and a span costs only one variable lookup. ``trace_export`` sends the spans.
 
-A span contains no content and no user input: routes instead of paths that may contain a secret, IDs, sizes,
-statuses, and the types of errors without their messages.
+A span contains no content and no user input: only routes (because paths may contain secrets), IDs, sizes, statuses,
+and the types of errors without their messages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PACKAGES = "octavo[traces]"
 
 
 class Tracer(Protocol):
-    """Creator and sender of spans."""
+    """Tracer that creates and exports spans."""
 
     def start(
         self,
@@ -66,7 +66,7 @@ class TracedCursor(Protocol):
 
 
 class Span:
-    """Work in progress. The total duration of its statements is recorded at its end."""
+    """Work in progress. When the work ends, the total duration of its statements is recorded."""
 
     __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
@@ -80,7 +80,7 @@ class Span:
 
     @property
     def is_recorded(self) -> bool:
-        """Return whether the span will be sent to the collector."""
+        """Return whether the span will be exported to the collector."""
         return self._span.is_recording()
 
     def note(self, name: str, value: Value) -> None:
@@ -97,7 +97,7 @@ class Span:
         self._span.set_status(StatusCode.ERROR)
 
     def in_turn(self, function: Callable[..., T]) -> Callable[..., T]:
-        """Wrap a function so that the time until its start is recorded as waiting for a turn."""
+        """Wrap a function so that the time until it starts is recorded as time spent waiting for a turn."""
         asked = time.perf_counter()
 
         def begin(*arguments: object) -> T:
@@ -142,8 +142,8 @@ def is_wanted() -> bool:
 
 
 def find_collector() -> tuple[str, int] | None:
-    """Return the host and port of the collector, if the environment specifies one. Raises Unavailable with the name of
-    the variable if its value is invalid."""
+    """Return the host and port of the collector, if the environment specifies one. Raises Unavailable with the name
+    of the variable if its value is invalid."""
     given = os.environ
     exporter = given.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter == "none":
@@ -197,8 +197,8 @@ def _check_sampler(sampler: str, argument: str) -> None:
 
 
 def begin(make: Callable[[], Tracer]) -> None:
-    """Start creating spans with the result of ``make``. Raises Unavailable if ``make`` raises ValueError or
-    OSError."""
+    """Start creating spans with the tracer that ``make`` returns. Raises Unavailable if ``make`` raises ValueError
+    or OSError."""
     global _tracer  # noqa: PLW0603 - spans are created by any code in the process
     try:
         _tracer = make()
@@ -207,7 +207,7 @@ def begin(make: Callable[[], Tracer]) -> None:
 
 
 def end() -> None:
-    """Send the remaining spans within a short time limit, and stop sending spans."""
+    """Export the remaining spans within a short time limit, and stop tracing."""
     global _tracer  # noqa: PLW0603
     tracer, _tracer = _tracer, None
     if tracer is not None:
@@ -219,7 +219,7 @@ def is_enabled() -> bool:
 
 
 def current() -> Span | None:
-    """Return the span of the current work."""
+    """Return the span of the current work, if any."""
     return _current.get() if _tracer is not None else None
 
 
@@ -237,8 +237,8 @@ def start(
 ) -> Span | None:
     """Start a span that the caller must end. Return None if tracing is off.
 
-    ``parent``: the span that it is part of, or the headers of the caller. ``causes``: the results of ``cause`` for its
-    causes. ``began``: its start time, by ``time.perf_counter``.
+    ``parent``: the span that this span is part of, or the headers of the caller. ``causes``: the results of ``cause``
+    from the work that caused this work. ``began``: the start time according to ``time.perf_counter``.
     """
     if _tracer is None:
         return None
@@ -255,8 +255,8 @@ def part(
     *,
     causes: Sequence[str | None] = (),
 ) -> AbstractContextManager[Span | None]:
-    """Trace a block as a part of the current work, and record any error that the block raises. The part is None if
-    there is no current work or tracing is off."""
+    """Trace a block as part of the current work, and record any error that the block raises. The yielded span is
+    None if there is no current work or tracing is off."""
     made = _begin_part(name, kind, attributes, causes)
     return _OFF if made is None else running(made)
 
@@ -270,7 +270,8 @@ def _begin_part(
 
 @contextmanager
 def running(made: Span) -> Iterator[Span]:
-    """Run a block in a span. The span ends with the block and is marked as failed if the block raises."""
+    """Run a block in a span. The span ends with the block, and is marked as failed if the block raises an
+    exception."""
     made.enter()
     try:
         yield made
@@ -286,8 +287,8 @@ def running(made: Span) -> Iterator[Span]:
 
 
 def cause() -> str | None:
-    """Return a ``traceparent`` for the current work, to be stored with the effects of the work; None if the
-    trace isn't sent."""
+    """Return a ``traceparent`` for the current work, to be stored with the work's effects; None if the trace isn't
+    exported."""
     if _tracer is None:
         return None
     made, found = _current.get(), _cause.get()
@@ -307,7 +308,7 @@ def caused_by(cause: str | None) -> Iterator[None]:
 
 
 def headers_of(made: Span | None) -> dict[str, str]:
-    """Return headers that identify the trace of a request to another server. They never contain baggage."""
+    """Return headers that identify the trace when sending a request to another server. They never contain baggage."""
     return {} if made is None or _tracer is None else _tracer.headers(made._span)
 
 
@@ -315,8 +316,8 @@ def headers_of(made: Span | None) -> dict[str, str]:
 
 
 def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], TracedCursor]:
-    """Wrap a function that executes statements, so that its duration is added to the current work. If tracing is off,
-    return the function itself."""
+    """Wrap a function that executes statements, so that their duration is added to the current work. If tracing is
+    off, return the function itself."""
     if _tracer is None:
         return execute
 
@@ -335,7 +336,8 @@ def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], T
 
 
 class _TimedCursor:
-    """Cursor that also measures fetching, because engines also work while rows are fetched."""
+    """Cursor that also measures the time for fetching rows, because engines do some of their work while rows are
+    fetched."""
 
     __slots__ = ("_cursor", "_span")
 

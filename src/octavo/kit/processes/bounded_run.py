@@ -1,11 +1,11 @@
-"""Run one of Octavo's modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY
-FILE SECONDS MODULE ARGUMENTS``.
+"""Run one of Octavo's modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE
+SECONDS MODULE ARGUMENTS``.
 
-This works like ``python -m MODULE``, but without running the package's ``__init__``, so that a small process starts
-five times as fast and doesn't load unused code. Files that the process writes are private.
+This works like ``python -m MODULE``, but without running the package's ``__init__``, which makes a small process
+start five times as fast, and avoids loading unused code. Files that the process writes are private.
 
-``MEMORY`` and ``FILE`` (the size of the largest file that the process can write) are in bytes; ``SECONDS``
-is CPU time.
+``MEMORY`` and ``FILE`` (the maximum size of a file that the process writes) are in bytes. ``SECONDS`` is the CPU
+time.
 """
 
 from __future__ import annotations

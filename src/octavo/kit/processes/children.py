@@ -1,8 +1,8 @@
-"""Start other programs. They don't get any variables from the service's environment, such as the database
-URL, keys, or tokens.
+"""Start other programs. They don't get environment variables of the service, such as the database URL, keys, or
+tokens.
 
-Callers specify the variables that their program needs in addition to a path and a locale. Workers of the
-service itself are started by ``supervision``.
+Callers specify the variables that a program needs in addition to a path and a locale. Workers of the service itself
+are started by ``supervision``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def start_child(
 ) -> subprocess.Popen[bytes]:
     """Start a program whose input and output are pipes.
 
-    ``quiet``: whether to drop standard error. ``own_session``: whether to start the program in its own session, so that
-    terminal signals don't reach it. Raises OSError if it can't be started.
+    ``quiet``: whether to discard standard error. ``own_session``: whether to start the program in its own session, so
+    that terminal signals don't reach it. Raises OSError if the program can't be started.
     """
     return subprocess.Popen(  # noqa: S603
         command,

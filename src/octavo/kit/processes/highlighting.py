@@ -1,12 +1,11 @@
 """Syntax highlighting with a time limit.
 
-The lexers are regular expressions by several hundred authors. For many of them, some input takes hours to process, and
-nothing can stop a regular expression in a thread. Therefore, code blocks are highlighted by a separate process, which
-limits its own CPU time for each block, regardless of the load on the machine. Code that takes longer is shown without
-colors.
+The lexers are regular expressions by several hundred authors. For many of them, some input takes hours to process,
+and nothing can stop a regular expression in a thread. Therefore, code blocks are highlighted by a separate process,
+which limits its own CPU time for each block, regardless of the load on the machine. Code that takes longer is shown
+without colors.
 
-``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
-input ends.
+``python -m octavo.kit.processes.highlighting`` is that process. It reads and answers requests until its input ends.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ LISTING_SECONDS = 0.5
 PAGE_SECONDS = 1.0
 """Maximum CPU time in seconds for all code blocks of one page."""
 _PATIENCE = 20.0
-"""Number of seconds after which the process is considered hung and is ended."""
+"""Number of seconds after which the process is considered to be hung, and is ended."""
 
 log = logging.getLogger("octavo.highlighting")
 
@@ -48,17 +47,16 @@ class _Wanted(Struct, array_like=True):
 
 
 class _Found(Struct, array_like=True):
-    """Result of highlighting a listing. ``tokens``: the tokens; None if the language is unknown or the time
-    limit was reached. ``seconds``: the time that highlighting took, or the whole time limit if that was
-    reached."""
+    """Result of highlighting a code block. ``tokens``: the tokens; None if the language is unknown or the time
+    limit was reached. ``seconds``: the CPU time used. If the time limit was reached, this is the whole limit."""
 
     tokens: list[Token] | None
     seconds: float
 
 
 class _TimeIsOver(BaseException):
-    """Raised internally if the time limit was reached. It is derived from BaseException, so that lexers
-    that catch errors don't catch it."""
+    """Raised internally if the time limit was reached. It is derived from BaseException, so that lexers that catch
+    all errors don't catch it."""
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
@@ -85,7 +83,7 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
 
 
 class Highlighter:
-    """Highlighter of code in a separate process. The process is started on first use. It is thread-safe."""
+    """Syntax highlighter that runs in a separate process, which is started on first use. It is thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -93,7 +91,7 @@ class Highlighter:
         atexit.register(self.close)
 
     def for_page(self) -> Callable[[str, str], list[Token] | None]:
-        """Return ``highlight`` for the code blocks of one page. The blocks share ``PAGE_SECONDS``."""
+        """Return a ``highlight`` function for the code blocks of one page. The blocks share ``PAGE_SECONDS``."""
         left = PAGE_SECONDS
 
         def highlight_next(code: str, syntax: str) -> list[Token] | None:

@@ -1,9 +1,9 @@
-"""Convert untrusted images to small PNGs in a separate process: ``python -m
-octavo.kit.processes.image_conversion FOLDER``.
+"""Convert untrusted images to small PNGs in a separate process: ``python -m octavo.kit.processes.image_conversion
+FOLDER``.
 
-An image may be crafted to use up all memory, and an SVG may be crafted to take forever to draw. Therefore, images are
-read only once, in a separate process with limits on memory and time, and the result consists of plain pixels that all
-of Octavo's code can read safely.
+An image may be crafted to use up all memory, and an SVG may be crafted to take forever to draw. Therefore, images
+are read only once, in a separate process with limits on memory and time, and the result consists of plain pixels,
+which all of Octavo's code can read safely.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 
 
 def redraw(picture: bytes, width: int, height: int) -> bytes | None:
-    """Return a PNG, SVG, JPEG, GIF, or WebP as a PNG that fits into a box in points, with two pixels per
-    point; None for an invalid image, or one that takes too long to draw."""
+    """Convert a PNG, SVG, JPEG, GIF, or WebP to a PNG that fits into a box of this size in points, with two pixels
+    per point. Return None if the image is invalid or takes too long to draw."""
     with TemporaryFolder("picture") as name:
         folder = Path(name)
         (folder / _GIVEN).write_bytes(picture)

@@ -1,7 +1,7 @@
 """Run Octavo's code on untrusted input in a separate process.
 
-The process gets a folder, but no variables from the service's environment, such as the database URL or
-keys. ``bounded_run`` limits its resources before any of the code runs.
+The process gets a folder, but no environment variables of the service, such as the database URL or keys.
+``bounded_run`` limits its resources before any of the code runs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _BUSY = 10
 
 
 class ProcessLimits(NamedTuple):
-    """Limits for a process: memory in bytes, the size in bytes of the largest file that it can write, and
-    CPU time in seconds."""
+    """Limits for a process: memory in bytes, the maximum size in bytes of a file that it writes, and CPU time in
+    seconds."""
 
     memory: int
     file: int
@@ -41,10 +41,9 @@ class ProcessLimits(NamedTuple):
 
 
 def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bounds: ProcessLimits) -> bool:
-    """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its
-    limits.
+    """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its limits.
 
-    Raises DeadlineExceeded if the caller's own deadline passes first, which doesn't depend on the input.
+    Raises DeadlineExceeded if the caller's own deadline passes first, because that isn't caused by the input.
     """
     environment = {
         "HOME": str(folder),

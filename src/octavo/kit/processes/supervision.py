@@ -1,7 +1,9 @@
-"""Parent of the worker processes: it starts workers, replaces workers that crash, and replaces all workers on SIGHUP.
+"""Parent of the worker processes. It starts workers, replaces workers that crash, and replaces all workers on
+SIGHUP.
 
-A worker runs the same command with additional environment variables. When it is ready, it reports the number of workers
-to run. Therefore, the parent doesn't load any product code, and can continue with a newer version.
+A worker runs the same command with additional environment variables. When it is ready, it reports the number of
+workers to run. The parent therefore doesn't need to load any product code, and can keep running when a newer
+version is installed.
 """
 
 from __future__ import annotations
@@ -19,15 +21,16 @@ from pathlib import Path
 log = logging.getLogger("octavo.workers")
 
 WORKER = "STARTED_AS_WORKER"
-"""Environment variable of a worker. It contains the worker's number, the number of times that a worker with this number
-has crashed, the reason for the start, and two files: one for reporting the number of workers to run, and one that is
-closed when the parent ends."""
+"""Environment variable of a worker. It contains the worker's number, the number of times that a worker with this
+number has crashed, the reason for the start, and two file descriptors: one for reporting the number of workers to
+run, and one that is closed when the parent ends."""
 START, RELOAD, MORE = "start", "reload", "more"
-"""Reasons for starting a worker: the first worker of all, the first worker of a new program, and any other
-worker."""
+"""Reasons for starting a worker. ``START``: it is the very first worker. ``RELOAD``: it is the first worker of a
+new program. ``MORE``: it is any other worker."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
-"""Number of seconds after which a worker counts as started. If it crashes later, the next worker starts immediately."""
+"""Number of seconds after which a worker counts as started. If it crashes after that, its replacement starts
+immediately."""
 _PATIENCE = 20.0
 """Number of seconds within which workers must end."""
 _START_PATIENCE = 300.0
@@ -59,7 +62,7 @@ class _Process:
 
 
 class _Slot:
-    """Worker number, with its current process and its restarts after crashes."""
+    """Number of a worker, with its current process and its restarts after crashes."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None
@@ -84,7 +87,7 @@ class Supervisor:
     def run(self) -> int:
         """Keep workers running until SIGTERM or SIGINT is received, and then end all of them.
 
-        Return the exit code. If the first worker doesn't start, that is its exit code.
+        Return the exit code. If the first worker doesn't start, that worker's exit code is returned.
         """
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
@@ -127,8 +130,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start the workers that are due. If the only worker ends before it has ever been ready, return its
-        exit code; otherwise, return None."""
+        """Start the workers that are due. If the only worker ends before any worker has been ready, return its exit
+        code; otherwise, return None."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.poll()) is not None:
@@ -149,7 +152,7 @@ class Supervisor:
         return None
 
     def _replace(self) -> None:
-        """Continue a reload, in which a worker ends when the next worker with its number is ready."""
+        """Continue a reload: end each worker when its replacement is ready."""
         if self._asked and not self._to_replace:
             self._asked, self._to_replace = False, list(self._slots)
             self._newer = list(self._command())
@@ -184,7 +187,7 @@ class Supervisor:
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:
-        """Return the number of seconds until the next action, unless an event occurs before."""
+        """Return the number of seconds until the next action, if no event occurs first."""
         due = [slot.due for slot in self._slots.values() if slot.process is None]
         due += self._leaving.values()
         if self._next is not None:
@@ -193,8 +196,8 @@ class Supervisor:
 
 
 class Assignment:
-    """Purpose for which a ``Supervisor`` started this process. ``parent``: a file that becomes readable when
-    the parent has ended."""
+    """Purpose for which a ``Supervisor`` started this process. ``parent``: a file descriptor that becomes readable
+    when the parent has ended."""
 
     def __init__(self, given: str) -> None:
         number, deaths, self.why, says, parent = given.split()
@@ -203,13 +206,13 @@ class Assignment:
         os.set_inheritable(self.parent, False)
 
     def say_ready(self, workers: int) -> None:
-        """Report to the parent that this process is ready, and the number of workers to run."""
+        """Tell the parent that this process is ready, and how many workers to run."""
         os.write(self._says, b"%d" % workers)
         os.close(self._says)
 
 
 def take_assignment() -> Assignment | None:
-    """Return the purpose for which this process was started, or None in the parent."""
+    """Return the purpose for which this process was started; None in the parent."""
     given = os.environ.pop(WORKER, None)
     return Assignment(given) if given is not None else None
 
@@ -217,7 +220,8 @@ def take_assignment() -> Assignment | None:
 def command_of(python: str, arguments: Sequence[str]) -> list[str]:
     """Return the command that restarts a process that was started with ``arguments``.
 
-    An executable script is started from its path, which may now point to a newer version with its own interpreter.
+    An executable script is started by its path, because the path may now lead to a newer version with its own
+    interpreter.
     """
     if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):
         return [str(Path(arguments[1]).resolve()), *arguments[2:]]

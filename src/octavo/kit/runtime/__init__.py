@@ -1,1 +1,1 @@
-"""Run untrusted scripts, each in a separate process without any permissions."""
+"""Run untrusted scripts, each in a separate process without permissions."""

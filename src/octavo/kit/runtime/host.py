@@ -1,10 +1,10 @@
-"""Pool of warm processes, one for each script and installation, limited by a setting.
+"""Pool of warm processes, one for each script and installation. A setting limits their number.
 
-A process handles one event at a time. If the limit is reached, the process that has been idle the longest
-is ended; if all processes are busy, the next event waits, up to its own time limit.
+A process handles one event at a time. If the limit is reached, the process that has been idle the longest is ended;
+if all processes are busy, the next event waits until its own time limit.
 
-If there is room, one spare process runs without a script. The next script that needs a process is loaded into it,
-without waiting for a process to start.
+If there is room, one spare process runs without a script. The next script that needs a process is loaded into the
+spare process, so that it doesn't have to wait for a process to start.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SECONDS = 10.0
 AFTER = 30.0
 """Maximum number of seconds that background work can take after the response."""
 PATIENCE = 0.02
-"""Number of seconds to wait for the end of background work before using a thread to wait for it."""
+"""Number of seconds to wait for background work to end before a separate thread waits for it."""
 IDLE = 300.0
 """Number of seconds after which an unused process is ended."""
 
@@ -46,8 +46,8 @@ Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: a function
-    that releases the slot that the process holds while it is busy."""
+    """Process in the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: a
+    function that releases the slot that the process holds while it is busy."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None
@@ -61,7 +61,7 @@ class Host:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._places = Shares("scripts of integrations are running", most)
+        self._places = Shares("integration scripts are running", most)
         self._warm: dict[str, _Warm] = {}
         self._spare: ScriptProcess | None = None
         self._starting = self._closed = False
@@ -82,14 +82,14 @@ class Host:
     ) -> ScriptAnswer:
         """Return a script's response to an event.
 
-        ``owner``: the owner of the script, for fair sharing of processes (``kit.scheduling.shares``). ``key``: the key
-        of the process. Events with the same key share the state of their script; events with different keys don't.
-        ``script``: a function that returns the text of the script, which is called when a process starts.
-        ``finished(logs, problem)``: called once when the script is completely done: before this returns if ``wait`` is
-        set, and otherwise in a separate thread.
+        ``owner``: the owner of the script, with whom processes are shared fairly (``kit.scheduling.shares``).
+        ``key``: the key of the process. Events with the same key share the state of their script; events with
+        different keys don't. ``script``: a function that returns the source code of the script. It is called when a
+        process starts. ``finished(logs, problem)``: called once, when the script is completely done. This happens
+        before the function returns if ``wait`` is set, and otherwise in a separate thread.
 
-        ``seconds``: the time limit for getting a free process, and then for the response. Raises ScriptFailed if the
-        script fails, and Unavailable if all processes are busy for too long or none can be started.
+        ``seconds``: the time limit for getting a free process, and then for the response. Raises ScriptFailed if
+        the script fails, and Unavailable if all processes are busy for too long or none can be started.
         """
         until = time.monotonic() + seconds
         give_back = self._places.wait(owner, seconds)
@@ -182,7 +182,7 @@ class Host:
         return spare
 
     def _start_spare(self) -> None:
-        """Start a spare process, unless there already is a spare process or there is no room."""
+        """Start a spare process, unless one already exists or there is no room."""
         with self._changed:
             full = len(self._warm) >= self._most
             if full or self._starting or self._closed or self._spare is not None:
@@ -205,8 +205,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """End processes that have been idle for a long time, and one more if that makes room. Return whether another
-        process can be started."""
+        """End processes that have been idle for a long time, and one other idle process if that is what it takes to
+        make room. Return whether another process can be started."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,

@@ -1,8 +1,8 @@
-"""Process that runs one script, and the lines of JSON that it exchanges with Octavo.
+"""Process that runs one script, and the lines of JSON that the process exchanges with Octavo.
 
-The process has no permissions: it can't access files, the environment, the network, or other processes. The
-script's requests to other hosts arrive here as messages, and Octavo sends or rejects them. The output of
-the process is untrusted: lines are limited and validated, and invalid output ends the process.
+The process has no permissions: it can't access files, the environment, the network, or other processes. A script's
+requests to other hosts are passed to Octavo as messages, and Octavo makes or rejects them. The output of the
+process is untrusted: lines are limited and validated, and invalid output ends the process.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ DATA = 768 * 1024 * 1024
 LINE = 24 * 1024 * 1024
 """Maximum size of a message in bytes."""
 VALUES = 20_000
-"""Maximum number of values in a message. Each header counts as two."""
+"""Maximum number of values in a message. Each header counts as two values."""
 LOG_LINES = 200
 LOG_BYTES = 64 * 1024
-"""Maximum size in bytes of the log of one event. Additional lines are only counted."""
+"""Maximum size in bytes of the log of one event. Lines beyond that are only counted."""
 FETCHES = 100
 """Maximum number of requests to other hosts during one event."""
 CPU = 120
-"""CPU time for an event, in seconds. The deadline usually ends the process long before. If the service itself has
-ended, this limit ends processes that keep running."""
+"""CPU time limit for one event, in seconds. The deadline usually ends the process long before that. This limit ends
+processes that are still running although the service itself has ended."""
 START = 30.0
 """Number of seconds within which a process must start. Starting takes a fraction of a second, unless all
 processors are busy."""
 NO_FOLDER = f"{os.devnull}/none"
-"""Path of a folder for Deno's caches that can't be created, so that Deno caches in memory, within the limits above. A
-real folder would slow down each start and store every module that a script creates, which could fill the disk."""
+"""Path for Deno's cache folder, which can't be created, so that Deno caches only in memory, within the limits
+above. A real folder would slow down each start and store every module that a script creates, which could fill the
+disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
@@ -73,7 +74,7 @@ class ScriptAnswer(Struct, frozen=True):
 
 
 class HostRequest(Struct, frozen=True):
-    """Request from a script to another host. ``redirect``: the redirect mode of the fetch standard: ``follow``,
+    """Request from a script to another host. ``redirect``: the redirect mode, as in the Fetch standard: ``follow``,
     ``error``, or ``manual``."""
 
     url: str
@@ -91,15 +92,15 @@ class HostResponse(Struct, frozen=True):
 
 
 class FetchRefused(Exception):
-    """Raised if a request was rejected. For scripts, the fetch fails."""
+    """Raised if a script's request to another host is rejected. In the script, the fetch fails."""
 
 
 Fetch = Callable[[HostRequest], HostResponse]
 
 
 class ScriptFailed(Exception):
-    """Raised if a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
-    the script."""
+    """Raised if a script ended, hung, or sent an invalid response. The message tells the author of the script the
+    reason."""
 
 
 class _Log(Struct, tag="log"):
@@ -129,7 +130,7 @@ class _Done(Struct, tag="done"):
 
 
 class _Ready(Struct, tag="ready"):
-    """First message. It means that the process is running but hasn't received the script yet."""
+    """First message of a process. It means that the process is running but hasn't received a script yet."""
 
 
 _Message = _Log | _Fetch | _Response | _Done | _Ready
@@ -184,7 +185,7 @@ class ScriptEvent(Struct, frozen=True):
 
 
 class ScriptProcess:
-    """Process with one script. It handles one event at a time. It has no script before ``load``."""
+    """Process that runs one script and handles one event at a time. It has no script until ``load`` is called."""
 
     def __init__(self) -> None:
         """Start the process, and wait until it is running. Raises Unavailable if it doesn't start in time. This isn't
@@ -221,7 +222,8 @@ class ScriptProcess:
             ) from None
 
     def load(self, script: str) -> None:
-        """Load the only script that this process will ever run. The script is sent with the first event."""
+        """Load the only script that this process will ever run. The script is sent to the process with the first
+        event."""
         assert not self._script, "a process never has two scripts"
         self._script = script
 
@@ -237,8 +239,8 @@ class ScriptProcess:
                 pipe.close()
 
     def begin(self, event: ScriptEvent, deadline: float) -> ScriptRun:
-        """Send the script an event. ``deadline``: the deadline by the monotonic clock. Raises ScriptFailed
-        if the script has ended."""
+        """Send an event to the script. ``deadline``: the deadline according to the monotonic clock. Raises
+        ScriptFailed if the script has ended."""
         if self._events == 0:
             self._send({"script": self._script}, deadline)
         self._events += 1
@@ -262,7 +264,7 @@ class ScriptProcess:
                     raise ScriptFailed("the script ended") from None
 
     def has_said(self, seconds: float) -> bool:
-        """Return whether the script sends a message or ends within this many seconds."""
+        """Wait at most this many seconds, and return whether the script has sent a message or ended."""
         return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
 
     def _receive(self, deadline: float) -> _Message:
@@ -303,7 +305,7 @@ def _limit(pid: int) -> None:
 
 
 def _allow_cpu(pid: int) -> None:
-    """Set the CPU limit of a process to the time that it has used plus the time for its next event."""
+    """Set the CPU limit of a process to the CPU time that it has already used plus the time for its next event."""
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
@@ -391,7 +393,7 @@ class ScriptRun:
 
 
 class ScriptError(ScriptFailed):
-    """Error thrown by the script; its process continues."""
+    """Raised if the script threw an error. Its process continues."""
 
 
 def _bytes(text: str) -> bytes:

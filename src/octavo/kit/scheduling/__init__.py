@@ -1,1 +1,1 @@
-"""Fair shares of threads and processes."""
+"""Fair sharing of threads, processes, and other resources."""

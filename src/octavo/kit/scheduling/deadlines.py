@@ -1,7 +1,7 @@
-"""Deadlines for the work in a thread.
+"""Deadlines for work in a thread.
 
-A thread can't be stopped from outside. Therefore, long loops must ``check`` the deadline, and waits (for fetches or
-processes) must not take longer than the ``remaining`` time.
+A thread can't be stopped from outside. Therefore, long loops must ``check`` the deadline, and code that waits (for
+fetches or processes) must not wait longer than the ``remaining`` time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .permits import pause
 
 
 class Deadline:
-    """Time limit for some work. It ends ``seconds`` from now on the monotonic clock. Work that consists of several
-    parts renews the deadline with each part."""
+    """Time limit for some work. The deadline is ``seconds`` from now, according to the monotonic clock. Work that
+    consists of several parts renews its deadline with each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -33,7 +33,7 @@ _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", de
 
 
 class DeadlineExceeded(Exception):
-    """Raised if a deadline has passed, so that the work must end without further effects."""
+    """Raised if a deadline has passed. The work must then end without further effects."""
 
 
 @contextmanager
@@ -60,14 +60,14 @@ def left() -> float | None:
 
 
 def remaining(most: float) -> float:
-    """Return the number of remaining seconds, at most ``most``; 0 if the deadline has passed."""
+    """Return the number of remaining seconds, but at most ``most``; 0 if the deadline has passed."""
     seconds = left()
     return most if seconds is None else min(most, seconds)
 
 
 def check() -> None:
-    """Raise DeadlineExceeded if the deadline has passed, and let other threads compute. Call this in every iteration of
-    a loop that may be slow."""
+    """Raise DeadlineExceeded if the deadline has passed, and let other threads compute. Call this in every
+    iteration of a loop that may be slow."""
     if remaining(1) == 0:
         raise DeadlineExceeded("the time limit for this work was reached")
     pause()
@@ -75,8 +75,8 @@ def check() -> None:
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Call ``end`` from another thread if the deadline passes within the block. This is for code that waits without
-    checking the deadline, and stops when its connection is closed."""
+    """Call ``end`` from another thread if the deadline passes within the block. This is for code that doesn't check
+    the deadline while it waits, but stops waiting when its connection is closed."""
     seconds = left()
     if seconds is None:
         yield

@@ -1,7 +1,7 @@
-"""Fair turns for users of the same resource.
+"""Fair turns for the owners that use the same resource.
 
-Every user of a resource has an owner, which has two levels: an organization, and a person or object in it that shares
-the organization's capacity. ``Places`` implements the rule without waiting threads: ``shares`` uses it for pools, and
+Every use of a resource has an owner with two levels: an organization, and a person or object that shares the
+organization's capacity. ``Places`` decides who is next, without blocking threads: ``shares`` uses it for pools, and
 ``permits`` uses it for permission to compute.
 """
 
@@ -15,15 +15,14 @@ from contextvars import ContextVar
 from itertools import islice
 
 Owner = tuple[str, ...]
-"""Owner: an organization, and a person or object in it. If there is no organization, an empty string is used
-instead."""
+"""Owner: an organization, and a person or object in it. If there is no organization, its ID is an empty string."""
 
 NOBODY: Owner = ("", "")
 """The server itself, as the owner of work that isn't for anyone in particular."""
 
 _COMPARED = 32
-"""Number of waiting owners to compare before one is chosen, because comparing all of them for each turn
-would take longer than the turns."""
+"""Number of waiting owners to compare before choosing one. Comparing all of them for each turn would take longer
+than the turns themselves."""
 _REMEMBERED = 10_000
 
 _current: ContextVar[Owner] = ContextVar("octavo_owner", default=NOBODY)
@@ -45,14 +44,14 @@ def done_for(owner: Owner) -> Iterator[None]:
 
 
 def levels(owner: Owner) -> Iterator[Owner]:
-    """Yield the organization, then the person or object in it."""
+    """Yield the organization, and then the person or object in it."""
     for depth in range(1, len(owner) + 1):
         yield owner[:depth]
 
 
 class Ticket:
-    """Waiting request. ``granted``: a function that the thread that returns a slot calls once, without holding the
-    lock."""
+    """Waiting request for a slot. ``granted``: a function that is called once when the request gets a slot, by the
+    thread that released the slot. The caller doesn't hold the lock."""
 
     __slots__ = ("granted", "holds", "owner")
 
@@ -88,7 +87,6 @@ class Places:
 
     @property
     def has_room(self) -> bool:
-        """Return whether a slot is free."""
         return self._total < self.size
 
     @property
@@ -102,13 +100,13 @@ class Places:
         return max(1, self._each[depth - 1])
 
     def may_take(self, owner: Owner) -> bool:
-        """Return whether there is currently a slot for an owner. This is for callers that decide themselves which owner
-        to serve next."""
+        """Return whether an owner can take a slot now. This is for callers that decide themselves which owner to
+        serve next."""
         with self._lock:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Take a slot if a slot is free and no other request is waiting."""
+        """Take a slot if one is free and no other request is waiting."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False
@@ -116,12 +114,12 @@ class Places:
             return True
 
     def take(self, owner: Owner) -> None:
-        """Take a slot that ``may_take`` found free."""
+        """Take a slot after ``may_take`` has returned True."""
         with self._lock:
             self._take(owner)
 
     def ask(self, owner: Owner, granted: Callable[[], None]) -> Ticket:
-        """Add a request for a slot. ``granted`` may be called before this returns."""
+        """Request a slot. ``granted`` may be called before this returns."""
         ticket = Ticket(owner, granted)
         with self._lock:
             self._join_line(ticket)
@@ -130,7 +128,7 @@ class Places:
         return ticket
 
     def withdraw(self, ticket: Ticket) -> bool:
-        """Stop waiting, and return whether the request already had a slot."""
+        """Stop waiting, and return whether the request already has a slot."""
         with self._lock:
             if ticket.holds:
                 return True
@@ -207,7 +205,7 @@ class Places:
         return found
 
     def _next(self, outer: Owner) -> Owner | None:
-        """Return the owner inside ``outer`` to serve next."""
+        """Return the next owner inside ``outer`` to serve; None if no owner can take a slot."""
         able = (level for level in self._lines[outer] if self._has_room(level))
         while some := list(islice(able, _COMPARED)):
             for level in sorted(some, key=self._rank):

@@ -1,9 +1,9 @@
 """Calls that are made later, on the event loop or in a thread, and awaited.
 
 The standard library's functions (``run_in_executor``, ``wrap_future``) leave behind two futures that refer to each
-other, and keep the whole response in memory until circular garbage is collected. A busy server would hold thousands of
-responses that were sent long ago. Also, an error that a future stores refers, through its traceback, to the code that
-awaited the future, and that code refers back to the error. This module avoids both.
+other, and keep the whole response in memory until circular garbage is collected. A busy server would keep thousands
+of responses that have already been sent in memory. In addition, the traceback of an error in a future refers to the
+code that awaited the future, and that code refers back to the error. This module avoids both.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 class PendingCall(Generic[T]):
-    """Call that is created on an event loop and awaited once on that loop. ``dropped``: a function that is called on
-    the loop if the call is over and hasn't been awaited. ``run`` and ``run_apart`` are thread-safe."""
+    """Call that is created on an event loop and awaited once on that loop. ``dropped``: a function that is called
+    on the loop if the call ends without having been awaited. ``run`` and ``run_apart`` are thread-safe."""
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
@@ -74,7 +74,7 @@ class PendingCall(Generic[T]):
             return None, error
 
     def _leave(self) -> None:
-        """Clean up in the thread before any code is notified."""
+        """Clean up in the thread before any waiting code is notified."""
 
     def _end(self, found: Any, error: BaseException | None) -> None:
         self.is_over = True

@@ -1,15 +1,15 @@
-"""Permit to compute, for one thread at a time.
+"""Permit to compute, which one thread holds at a time.
 
 Threads that compute compete for the interpreter with each other and with the event loop, which serves most readers
-itself. The event loop releases the interpreter for every query and for every chunk that it sends, and then has to wait
-for all of these threads. Therefore, code that computes for a request takes the single permit of its process, and
-returns the permit while it waits. A thread that computes for a long time loses the permit to the next in line: it
-continues to compute, but other threads can compute at the same time. Owners take turns (``owners``), so that requests
-of an organization that computes a lot wait for each other.
+itself. The event loop releases the interpreter for every query and for every chunk that it sends, and then has to
+wait for all of these threads. Therefore, code that computes for a request takes the single permit of its process,
+and returns the permit while it waits. A thread that computes for a long time loses the permit to the next thread in
+line. It continues to compute, but another thread can then compute at the same time. Owners take turns (``owners``),
+so that the requests of an organization that uses a lot of computing time wait only for each other.
 
-Jobs use the same permit, with low priority: they lose it after a moment, because no client waits for them, and then
-wait for it again at the next point at which they don't hold resources that others need (``pause``). Their loops have
-many such points. Otherwise, jobs that compute for seconds would compete with all other work.
+Jobs use the same permit with low priority. They lose it after a moment, because no client is waiting for them. They
+then wait for it again at the next point at which they don't hold resources that others need (``pause``). There are
+many of these points in their loops. Otherwise, jobs that compute for seconds would compete with all other work.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from .owners import Owner, Places, current_owner
 T = TypeVar("T")
 
 PATIENCE = 0.1
-"""Number of seconds for which a thread keeps the permit while another thread wants it."""
+"""Number of seconds for which a thread can keep the permit while another thread is waiting for it."""
 ASIDE_PATIENCE = 0.005
-"""Number of seconds for which a job keeps the permit while another thread wants it."""
+"""Number of seconds for which a job can keep the permit while another thread is waiting for it."""
 
 
 class _Thread(threading.local):
     aside = False
     """Whether the thread computes for a job."""
     writes = False
-    """Whether the thread holds a resource that others wait for, so that it must not wait for the permit."""
+    """Whether the thread holds a resource that other threads wait for. If so, it must not wait for the permit."""
 
 
 _thread = _Thread()
 
 
 class _Permit:
-    """Permit to compute. A process has only one permit. Waiting owners get it in the order of ``owners.Places``."""
+    """Permit to compute, of which each process has only one. Waiting owners get it in the order that
+    ``owners.Places`` determines."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)
@@ -72,7 +73,7 @@ class _Permit:
         return None
 
     def _take_away(self) -> None:
-        """Pass the permit on if its holder has had it for too long."""
+        """Pass the permit on if its holder has kept it for too long."""
         with self._lock:
             holder = self._holder
             if holder is None or time.monotonic() < self._until:
@@ -97,7 +98,7 @@ _permit = _Permit()
 
 
 def compute(function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in this thread with the permit."""
+    """Run a function in this thread while holding the permit."""
     _permit.take()
     try:
         return function(*arguments)
@@ -115,15 +116,15 @@ def compute_aside(function: Callable[..., T], *arguments: object) -> T:
 
 
 def pause() -> None:
-    """Let other threads compute, and wait for the permit if it was lost. Loops in jobs call this."""
+    """Let other threads compute, and wait for the permit if this thread has lost it. Loops in jobs call this."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Run a block that waits (for a server, a process, or a slot) and doesn't compute anything, so that
-    other threads can compute in the meantime."""
+    """Run a block that waits (for a server, a process, or a slot) and doesn't compute anything. Other threads can
+    compute in the meantime."""
     if not _permit.is_held():
         yield
         pause()
@@ -137,8 +138,8 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """Run a block without the permit, because only one thread at a time can run the block, and other threads wait for
-    it."""
+    """Run a block without the permit. This is for blocks that only one thread at a time can run, because other
+    threads wait for that thread."""
     _permit.release()
     _thread.writes = True
     try:

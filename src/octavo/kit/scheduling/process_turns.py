@@ -1,9 +1,10 @@
 """Turns that several processes take to write to one SQLite database.
 
-With SQLite, a waiting process checks periodically, up to a tenth of a second later. A process that writes all the time
-has started its next write by then, so the other processes wait for seconds. Therefore, processes take turns with two
-system locks. A writer first waits for an outer lock, and only the holder of that lock waits for the turn itself. A
-process that has just written has to wait if another process holds the outer lock.
+With SQLite's own locks, a waiting process retries periodically, up to a tenth of a second later. By then, a process
+that writes constantly has already started its next write, so other processes would wait for seconds. Therefore,
+processes take turns by using two system locks. A writer first waits for an outer lock, and only its holder waits
+for the inner lock, which is the turn to write. A process that has just written therefore has to wait if another
+process holds the outer lock.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ class ProcessTurns:
     consists of two file locks, which the operating system releases when a process ends."""
 
     def __init__(self, path: str) -> None:
-        """Set up the locks for taking turns. ``path``: the path of the database. The two lock files are in the same
-        folder."""
+        """Set up the locks. ``path``: the path of the database. The two lock files are in the same folder."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )
@@ -83,8 +83,8 @@ class ProcessTurns:
 
 
 def _lock(file: int, how: int) -> bool:
-    """Lock a file; return False if another process holds the lock. On file systems without such locks,
-    there are no turns, but SQLite's own locks still apply."""
+    """Lock a file; return False if another process holds the lock. On file systems without such locks, processes
+    don't take turns, but SQLite's own locks still apply."""
     try:
         fcntl.flock(file, how)
     except BlockingIOError:

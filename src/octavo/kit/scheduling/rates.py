@@ -10,11 +10,12 @@ from octavo.errors import TooManyRequests
 from octavo.kit.clock import now
 
 _AGAIN = 10.0
-"""Number of seconds between two reads of the organization limits."""
+"""Number of seconds after which the limits of organizations are read again."""
 
 
 class RateAllowance(NamedTuple):
-    """Remaining rate limit. ``reset``: the time in seconds since 1970."""
+    """Remaining requests within a rate limit. ``reset``: the time at which the limit is reset, in seconds since
+    1970."""
 
     limit: int
     left: int
@@ -66,8 +67,8 @@ class RateLimiter:
         self._counts: dict[str, int] = {}
 
     def count(self, key: str) -> RateAllowance:
-        """Count one request and return the remaining limit. If the limit is exceeded, raises
-        TooManyRequests with rate limit headers."""
+        """Count one request, and return the remaining requests. Raises TooManyRequests with rate limit headers if
+        the limit is exceeded."""
         moment, used = self._use(key)
         allowance = self._allowance(moment, used)
         if used > self.limit:
@@ -75,8 +76,8 @@ class RateLimiter:
         return allowance
 
     def check(self, key: str, count: int = 1, limit: int | None = None) -> None:
-        """Count requests without returning the remaining limit. ``limit``: the limit for this key, if it isn't the
-        default. Raises TooManyRequests if the limit is exceeded."""
+        """Count requests without returning the number of remaining requests. ``limit``: the limit for this key, if
+        it isn't the default. Raises TooManyRequests if the limit is exceeded."""
         moment, used = self._use(key, count)
         if used > (self.limit if limit is None else limit):
             raise self._refused(moment, self._allowance(moment, used, limit))

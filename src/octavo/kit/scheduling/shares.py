@@ -1,12 +1,13 @@
-"""Fair sharing of limited resources: threads, processes, questions to a model, streams, database
-connections, and turns to write.
+"""Fair sharing of limited resources: threads, processes, questions to a model, streams, database connections, and
+turns to write.
 
-All of them follow one rule, ``owners.Places``. An owner holds no more than its share, which is at least one slot: half
-of all slots for an organization, and half of that for each person or object in it, unless a pool specifies otherwise.
-The last quarter is for organizations that don't hold any slots, so that a few busy organizations leave room for other
-organizations. Requests take turns: a slot goes to the organization with the fewest slots, and within it, to the owner
-with the fewest slots. Among equals, it goes to the owner that has waited the longest since its last slot. Only owners
-with too many waiting requests are rejected.
+All of them are shared by the same rule, which ``owners.Places`` implements. An owner can't hold more than its
+share, which is at least one slot. Unless a pool specifies otherwise, the share of an organization is half of all
+slots, and the share of each person or object in it is half of that. The last quarter of the slots is reserved for
+organizations that don't hold any slots, so that a few busy organizations leave room for the others. Requests take
+turns: a slot goes to the organization with the fewest slots, and within it, to the owner with the fewest slots.
+Among equals, it goes to the owner that has waited the longest since its last slot. Only owners with too many
+waiting requests are rejected.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class Busy(Unavailable):
 class Shares(Places):
     """Slots for one kind of resource.
 
-    ``name``: the name of the resource in messages. ``each``: the maximum numbers of slots that an organization,
-    and a person or object in it, can hold. ``waiting``: the maximum number of their waiting requests.
+    ``name``: the name of the resource in messages. ``each``: the maximum number of slots for an organization, and
+    for a person or object in it. ``waiting``: the maximum number of waiting requests for each of the two.
     ``reserved``: the number of slots that are reserved for organizations that don't hold any.
     """
 
@@ -102,8 +103,8 @@ class Shares(Places):
             give_back()
 
     async def wait_for(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a slot without a thread, and return the function that releases the slot. Raises Busy if no slot
-        becomes free in time."""
+        """Wait for a slot without blocking a thread, and return the function that releases the slot. Raises Busy if
+        no slot becomes free in time."""
         loop = asyncio.get_running_loop()
         free: asyncio.Future[None] = loop.create_future()
 
@@ -125,7 +126,7 @@ class Shares(Places):
         return self._once(owner)
 
     def hold(self, owner: Owner) -> Callable[[], None]:
-        """Take a slot that ``may_take`` found free, and return the function that releases the slot."""
+        """Take a slot after ``may_take`` has returned True, and return the function that releases the slot."""
         self.take(owner)
         return self._once(owner)
 
@@ -147,7 +148,7 @@ class Shares(Places):
 
 
 class SharedThreads(Shares):
-    """Separate threads for slow work, with a slot for each."""
+    """Separate threads for slow work, each with a slot."""
 
     def __init__(
         self,
@@ -167,8 +168,8 @@ class SharedThreads(Shares):
         """Run a function in one of the threads when a slot becomes free, with a time limit for the wait. Return its
         result, and the function that releases the slot.
 
-        If the function fails, or if no one is waiting for the result anymore, the slot is released when the function
-        ends. Raises Busy if no slot becomes free in time.
+        If the function fails, or if nothing is waiting for the result any longer, the slot is released when the
+        function ends. Raises Busy if no slot becomes free in time.
         """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
@@ -189,8 +190,8 @@ class SharedThreads(Shares):
         return found
 
     def submit(self, owner: Owner, function: Callable[..., T], *arguments: object) -> PendingCall[T]:
-        """Run a function in one of the threads when a slot becomes free. No slot is held before that, or for a canceled
-        call. Raises Busy if too many calls are waiting."""
+        """Run a function in one of the threads when a slot becomes free. The call holds a slot only from then on,
+        and not at all if it is canceled. Raises Busy if too many calls are waiting."""
         return _Placed(self, owner, function, *arguments)
 
     def _run_inside(self, function: Callable[..., T], *arguments: object) -> T:
@@ -201,7 +202,7 @@ class SharedThreads(Shares):
             _inside.reset(token)
 
     def is_mine(self) -> bool:
-        """Return whether the caller is running in one of the threads, so that it doesn't need another slot."""
+        """Return whether the caller is running in one of these threads, and therefore doesn't need another slot."""
         return self in _inside.get()
 
     def close(self) -> None:
@@ -214,7 +215,7 @@ def _for(owner: Owner, function: Callable[..., T], *arguments: object) -> T:
 
 
 class _Placed(PendingCall[T]):
-    """Call that waits for a free thread of a pool, and then runs in it."""
+    """Call that waits for a free thread in a pool, and then runs in that thread."""
 
     __slots__ = ("_owner", "_pool", "_ticket")
 
@@ -248,9 +249,9 @@ class _Placed(PendingCall[T]):
 
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
-    """Return threads for requests: the configured number, which a single organization can use, and a quarter more for
-    other organizations. ``connections``: the number of connections of a process. The waiting requests of one
-    organization can use up to half of them."""
+    """Return threads for requests. A single organization can use the configured number of threads, and there are a
+    quarter more for other organizations. ``connections``: the number of connections of a process. The waiting
+    requests of one organization can use up to half of them."""
     more = max(1, threads // 4)
     most = max(1, connections // 2)
     return SharedThreads(
@@ -262,12 +263,12 @@ class LoopTurns:
     """Turns on the event loop, for work that is done on the loop immediately because starting a thread would take
     longer.
 
-    The loop itself serves connections in the order in which data arrives, so five hundred requests from one owner would
-    be answered before those of the next owner. Therefore, if work has taken longer than ``TURN`` seconds, further work
-    waits in queues, one for each owner. The queues are served in turn for ``TURN`` seconds at a time; in between, the
-    loop does all other work. If at most ``FEW`` calls are in the queue, subsequent work is done immediately for
-    ``REST`` times as long. Each instance belongs to one event loop. ``most``: the maximum number of waiting requests of
-    an organization.
+    The loop itself serves connections in the order in which data arrives. If one owner sends five hundred requests,
+    the next owner would have to wait for all of them. Therefore, after ``TURN`` seconds of work, further work waits
+    in queues, one for each owner. The queues are served in turn for ``TURN`` seconds at a time; in between, the
+    loop does all other work. If the queues contain at most ``FEW`` calls, new work is done immediately for ``REST``
+    times as long as a turn. Each instance belongs to one event loop. ``most``: the maximum number of waiting
+    requests of an organization.
     """
 
     TURN = 0.001
@@ -285,16 +286,15 @@ class LoopTurns:
 
     @property
     def waiting(self) -> int:
-        """Return the number of waiting calls."""
         return sum(self._counts.values())
 
     def is_free(self) -> bool:
-        """Return whether new work can be done immediately, without ``run``, because no calls are waiting or will have
-        to wait soon."""
+        """Return whether new work can be done immediately, without ``run``, because no calls are waiting, and none
+        will have to wait soon."""
         return not self._lines and time.monotonic() < self._until
 
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: object) -> T:
-        """Run a function on the event loop when its owner's turn comes, and return its result. If no calls
+        """Run a function on the event loop when its owner's turn comes, and return its result. If no other calls
         are waiting, run it immediately. Raises Busy if too many calls are waiting."""
         if self.is_free():
             return function(*arguments)

@@ -1,8 +1,9 @@
-"""Encrypt secrets that the server stores in the database and has to read again. The key isn't in the database.
+"""Encrypt secrets that the server stores in the database and has to read again. The encryption key isn't in the
+database.
 
-The algorithm is AES-256-GCM. An encrypted secret contains the ID of its key and is bound to its row: if it is moved to
-another row or changed, it can't be decrypted. There can be more than one key. The first key encrypts new secrets; all
-keys can decrypt the secrets that they encrypted.
+The algorithm is AES-256-GCM. An encrypted secret contains the ID of its key and is bound to its row: if the secret
+is changed or moved to another row, it can't be decrypted. There can be more than one key. The first key encrypts
+new secrets, and each key can decrypt the secrets that were encrypted with it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _MIN_PASSPHRASE = 16
 
 
 class Sealer:
-    """Encrypter and decrypter that uses these keys of 32 bytes."""
+    """Encrypts and decrypts secrets with these keys, which have 32 bytes each."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
@@ -43,7 +44,7 @@ class Sealer:
 
     @property
     def known(self) -> list[str]:
-        """Return the IDs of the keys, with the encryption key first."""
+        """Return the IDs of the keys. The first one is the key that encrypts new secrets."""
         return list(self._ciphers)
 
     def seal(self, place: str, text: str) -> str:
@@ -69,7 +70,7 @@ class Sealer:
 
 
 def missing_key(needed: str, known: Sequence[str]) -> str:
-    """Return the message for secrets that are encrypted with an unknown key; both parameters are IDs."""
+    """Return the error message for secrets that are encrypted with an unknown key. Both parameters are key IDs."""
     problem = f"{SETTING}: the secrets in this database are encrypted with the key {needed}"
     if known:
         # A running server needs its own key as well.
@@ -98,9 +99,9 @@ def key_of(text: str) -> str | None:
 
 
 def read_keys(setting: str, file: Path) -> list[bytes]:
-    """Return the keys in the setting (separated by commas), followed by those in the file (one per line).
+    """Return the keys in the setting (separated by commas), followed by the keys in the file (one per line).
 
-    Raises Unavailable with the position of a key if it is invalid.
+    Raises Unavailable with the position of an invalid key.
     """
     texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
     try:
@@ -161,8 +162,8 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """Column with encrypted secrets. ``key``: the columns that identify its row. ``sealed_as``: the table name that
-    secrets are bound to, which stays the same when a table is renamed."""
+    """Column with encrypted secrets. ``key``: the columns that identify a row. ``sealed_as``: the table name to
+    which secrets are bound. It stays the same when a table is renamed."""
 
     table: str
     column: str
@@ -188,7 +189,8 @@ _BEFORE_SEALING: list[Callable[[Transaction], None]] = []
 
 
 def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> SealedColumn:
-    """Declare a column with encrypted secrets. ``sealed_as``: the original name of the table, if it has changed."""
+    """Declare a column with encrypted secrets. ``sealed_as``: the original name of the table, if the table has been
+    renamed."""
     SEALED.append(SealedColumn(table, column, key, sealed_as or table))
     return SEALED[-1]
 
@@ -200,15 +202,15 @@ def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transact
 
 
 def seal_plain(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt plaintext secrets from older versions, and return their number."""
+    """Encrypt the unencrypted secrets from older versions, and return the number of secrets."""
     for prepare in _BEFORE_SEALING:
         prepare(tx)
     return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Re-encrypt secrets that aren't encrypted with the first key, and return their number. Raises Unavailable if a key
-    is missing."""
+    """Re-encrypt secrets that aren't encrypted with the first key, and return the number of secrets. Raises
+    Unavailable if a key is missing."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:
         if key_of(text) == sealer.current:

@@ -1,4 +1,4 @@
-"""Signed tokens, and the secrets that the server creates for itself."""
+"""Signed tokens, and secrets that the server creates for itself."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ VALUE = sealed_column("secrets", "value", "name")
 
 
 def find_secret(tx: Transaction, name: str) -> str | None:
-    """Return one of the server's secrets in its stored form."""
+    """Return one of the server's own secrets in its stored form; None if it doesn't exist."""
     found = tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
     return None if found is None else str(found)
 
 
 def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
-    """Return 32 random bytes. The first call creates them, and all later calls in every process return the same bytes.
+    """Return 32 random bytes. The first call creates them, and all later calls in every process return the same
+    bytes.
 
-    Requires a write transaction. Raises Unavailable if the bytes are encrypted with an unknown key.
+    Requires a write transaction. Raises Unavailable if the secret is encrypted with an unknown key.
     """
     tx.run(
         "INSERT INTO secrets (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
@@ -52,8 +53,8 @@ class Signed(Struct, frozen=True):
 
 
 class Signer:
-    """Signer that uses HMAC-SHA256 over the purpose, the expiration time, and the payload. Everyone who has
-    a token can read its content."""
+    """Signs tokens with HMAC-SHA256 over the purpose, the expiration time, and the payload. Anyone who has a token
+    can read its content."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 32:
@@ -61,18 +62,18 @@ class Signer:
         self._secret = secret
 
     def sign(self, purpose: str, payload: str, expires: int | None = None) -> str:
-        """Return a URL-safe token that is valid only for ``purpose``, until ``expires`` (milliseconds; None
-        for no limit)."""
+        """Return a URL-safe token that is valid only for ``purpose``, and only until ``expires`` (in milliseconds;
+        None if it never expires)."""
         body = _encode(msgspec.json.encode((expires, payload)))
         return f"{body}.{self._mac(purpose, body)}"
 
     def verify(self, purpose: str, token: str) -> str | None:
-        """Return the payload; None if the token is invalid or expired, or is for another purpose."""
+        """Return the payload of a token; None if the token is invalid, has expired, or is for another purpose."""
         signed = self.read(purpose, token)
         return signed.payload if signed else None
 
     def read(self, purpose: str, token: str) -> Signed | None:
-        """Return the payload like ``verify``, with the time at which it expires."""
+        """Return the payload of a token, as ``verify`` does, with the token's expiration time."""
         body, _, mac = token.partition(".")
         if not hmac.compare_digest(mac.encode("utf-8", "surrogatepass"), self._mac(purpose, body).encode()):
             return None

@@ -1,4 +1,4 @@
-"""Records of the latest backups, successful or failed, so that their age can be shown and monitored."""
+"""Records of the latest backups, successful or failed, for showing and monitoring their age."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ declare(Table(name="backup_runs", stays="the server's own", long=("problem",)))
 
 
 class BackupRun(Struct, frozen=True):
-    """Attempted backup. Times are in milliseconds. ``problem``: the reason for its failure; None if it
+    """Backup that was attempted. Times are in milliseconds. ``problem``: the reason the backup failed; None if it
     succeeded."""
 
     id: str
@@ -50,8 +50,8 @@ def recorded(database: Database, place: str) -> Iterator[Callable[[int], None]]:
 def record_backup(
     database: Database, place: str, started_at: int, size: int | None, problem: str | None
 ) -> None:
-    """Record a completed or failed backup. If the record can't be written, the error is only logged, because the backup
-    itself is valid."""
+    """Record a completed or failed backup. If the record can't be written, the error is only logged, because the
+    backup itself is valid."""
     try:
         with database.write() as tx:
             tx.insert(
@@ -82,7 +82,7 @@ def list_backups(tx: Transaction, limit: int) -> list[BackupRun]:
 
 
 def last_successful_backup(tx: Transaction) -> BackupRun | None:
-    """Return the last successful backup."""
+    """Return the last successful backup; None if there is none."""
     row = tx.one(
         f"SELECT {_RUN} FROM backup_runs WHERE problem IS NULL ORDER BY ended_at DESC, id DESC LIMIT 1"
     )

@@ -1,12 +1,12 @@
-"""Event streams: clients are notified immediately, without a thread for each.
+"""Event streams that notify clients immediately, without a thread for each client.
 
 A process has one hub. After every commit by any process, it reads the events in the outbox after its position. Its
-sources determine the topics of the events, and it passes the messages to the listeners of those topics. One thread does
-all of this for all listeners; a listener itself is a waiting coroutine.
+sources determine the topics of the events, and it passes the messages to the listeners of those topics. One thread
+does all of this for all listeners; a listener itself is a waiting coroutine.
 
-Clients get only messages that they are allowed to see. A listener's access is checked again before it gets a message,
-when ``check_streams`` requests a check, and at least every ``QUIET`` seconds, unless there was no commit since the last
-check.
+Clients get only messages that they are allowed to see. A listener's access is checked again before it gets a
+message, when ``check_streams`` requests a check, and at least every ``QUIET`` seconds, unless there was no commit
+since the last check.
 """
 
 from __future__ import annotations
@@ -42,25 +42,23 @@ close streams that are silent for a minute."""
 _LOOK = 0.05
 """Number of seconds between two checks for commits."""
 _REST = 4.0
-"""Duration of the pause after a check, as a multiple of the duration of the check, so that the hub never uses more than
-a fifth of a core."""
+"""Length of the pause after a check for commits, as a multiple of the check's duration, so that the hub never uses
+more than a fifth of a core."""
 _LONGEST_REST = 5.0
 _BATCH = 500
 """Number of events to read at a time."""
 _REMEMBERED = 2000
-"""Number of events that can be sent again to clients that reconnect. Clients that missed more events must reload all
-data."""
+"""Number of events to keep for clients that reconnect. Clients that have missed more events must reload all data."""
 _CHECKED = 50
 """Number of listeners to check access for at a time."""
 _UNSENT = 256 * 1024
-"""Maximum number of unsent bytes for a slow client. If it is exceeded, the stream ends, and the client
-reconnects."""
+"""Maximum number of unsent bytes for a slow client. If there are more, the stream ends, and the client reconnects."""
 _FRESH = 5.0
-"""Number of seconds for which an access check is valid as long as there are no commits, because tokens
+"""Number of seconds for which an access check stays valid if there are no commits. It is limited because tokens
 expire without a commit."""
 _MISSING_SECONDS = 120.0
-"""Number of seconds to wait for an event with a lower ID than events that were already seen. After that, its
-transaction must have ended."""
+"""Number of seconds to wait for an event with a lower ID than events that have already been read. By then, the
+transaction of the missing event must have ended."""
 _RECONNECT = 3000
 """Time in milliseconds after which a client reconnects if its stream has ended."""
 
@@ -71,7 +69,7 @@ Topic = tuple[str, str]
 
 
 class PagePlace(NamedTuple):
-    """Page of a space, in a change request or in main (None)."""
+    """Page of a space, in a change request or, if that is None, in main."""
 
     space_id: str
     change_request_id: str | None
@@ -79,9 +77,10 @@ class PagePlace(NamedTuple):
 
 
 class HubMessage(NamedTuple):
-    """Message for listeners of any of these topics. A listener can check access to its subject (``Listener.may_know``).
-    ``about``: the space of the subject. ``page``: the page that the message is about. ``instead_of``: the page of
-    another message, if this message is for recipients who can't see that page."""
+    """Message for listeners to any of these topics. A listener can check access to its subject
+    (``Listener.may_know``). ``about``: the space that the subject belongs to. ``page``: the page that the message
+    is about. ``instead_of``: the page of another message, if this message is for recipients who can't see that
+    page."""
 
     topics: tuple[Topic, ...]
     kind: str
@@ -92,11 +91,11 @@ class HubMessage(NamedTuple):
 
 
 class MessageSource(Protocol):
-    """Source of messages. Each hub has its own instance, and calls it in its thread, within a read
+    """Source of messages. Each hub has its own instance, and calls its methods in the hub's thread, within a read
     transaction."""
 
     def messages_about(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
-        """Return messages about an event for listeners of these topics. ``topics``: all topics that have
+        """Return messages about an event for the listeners to these topics. ``topics``: all topics that have
         listeners."""
         ...
 
@@ -116,9 +115,9 @@ def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
 
 
 def check_streams(tx: Transaction, person: str, ended: int) -> int:
-    """In all processes, end the streams that a person can no longer see, right after the transaction. Without this, an
-    idle stream of someone who was signed out stays open for up to ``QUIET`` seconds. ``ended``: the number of the
-    person's sessions or tokens that just ended. If it is 0, nothing happens. Returns this number."""
+    """End the streams that a person can no longer see, in all processes, right after the transaction. Otherwise, an
+    idle stream of a person who was signed out would stay open for up to ``QUIET`` seconds. ``ended``: the number of
+    the person's sessions or tokens that just ended. If it is 0, nothing happens. Returns this number."""
     if ended:
         outbox.emit(tx, _CHECK, person=person)
     return ended
@@ -129,23 +128,23 @@ class _StreamMessage(msgspec.Struct, tag_field="kind", kw_only=True):
 
 
 class Ready(_StreamMessage, tag="ready"):
-    """First message. It means that all later events are sent as they happen."""
+    """First message of a stream. All later events are sent as they happen."""
 
 
 class Reset(_StreamMessage, tag="reset"):
-    """Message that notifies clients that the events after their last received event are no longer available, so that
-    they must reload all data."""
+    """Message that tells the client to reload all data, because events after the last event that it received are no
+    longer available."""
 
 
 class Closed(_StreamMessage, tag="closed", kw_only=True):
-    """Last message. It means that the stream ends because a new request would be rejected with this error."""
+    """Last message of a stream. The stream ends because a new request would be rejected with this error."""
 
     code: int
     message: str
 
 
 class Listener:
-    """Listener for topics.
+    """Listener to topics.
 
     ``check``: a function that raises the error with which a new request would be rejected. ``may_know(tx, message)``
     returns whether the listener can see the subject of a message. ``after``: the position at which it stopped
@@ -225,8 +224,8 @@ def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> 
 
 
 class Hub:
-    """Hub of a process. ``most``: the maximum number of listeners at a time. At most three quarters of them can belong
-    to one organization, and at most ``EACH`` to one person in it."""
+    """Hub of a process. ``most``: the maximum number of listeners at a time. One organization can have at most
+    three quarters of them, and one person in it at most ``EACH``."""
 
     def __init__(self, db: Database, most: int) -> None:
         self._db = db
@@ -249,15 +248,14 @@ class Hub:
 
     @property
     def count(self) -> int:
-        """Return the number of open streams."""
         return len(self._listeners)
 
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of a stream until it ends.
 
-        Before the first chunk, raises Busy if there are too many streams, or the error with which the listener is
-        rejected. After ``close`` has been called, a stream ends with its first chunk, so that its client
-        reconnects to another process, which browsers wouldn't do after an error.
+        Before the first chunk, raises Busy if there are too many streams, or the error with which the listener's
+        request is rejected. After ``close`` has been called, a new stream ends with its first chunk instead of an
+        error, because browsers reconnect (to another process) only if there is no error.
         """
         loop = self._loop = asyncio.get_running_loop()
         give_back = self._places.wait(listener.owner, 0)
@@ -282,12 +280,12 @@ class Hub:
             give_back()
 
     def end_streams(self) -> None:
-        """End all streams, on the event loop. Their clients reconnect."""
+        """End all streams. The clients reconnect. Call this on the event loop."""
         for listener in list(self._listeners):
             listener.end()
 
     def close(self) -> None:
-        """End all streams, on the event loop, and end new streams with their first chunk."""
+        """End all streams, and end new streams with their first chunk. Call this on the event loop."""
         self._closed = True
         self.end_streams()
         if self._pump is not None:
@@ -333,7 +331,7 @@ class Hub:
                 await run_in(self._thread, self._keep, quiet[first : first + _CHECKED])
 
     def _hand_out(self, given: Sequence[tuple[Listener, bytes | None]]) -> None:
-        """Pass chunks to listeners, on the event loop. None ends the stream."""
+        """Pass chunks to listeners. If a chunk is None, the stream ends. This runs on the event loop."""
         for listener, piece in given:
             if piece is None:
                 listener.end()
@@ -369,7 +367,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Discard earlier events, because none were read while there were no listeners."""
+        """Discard earlier events, because no events were read while there were no listeners."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
@@ -493,8 +491,8 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments on streams that have been idle for a long time, and end streams whose listeners no longer have
-        access."""
+        """Send comments on streams that have been idle for a long time, and end the streams of listeners who no
+        longer have access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

@@ -1,4 +1,5 @@
-"""Number of jobs in each hour of the last day, because the rows of completed jobs are deleted."""
+"""Number of jobs in each hour of the last day. The numbers are stored because the rows of completed jobs are
+deleted."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class JobHour(Struct, frozen=True):
 
 
 def add_jobs(tx: Transaction, done: int, failed: int) -> None:
-    """Add jobs to the current hour, and delete the hours that are no longer shown."""
+    """Add completed and failed jobs to the current hour, and delete hours that are no longer shown."""
     tx.run(
         """INSERT INTO job_hours (hour, done, failed) VALUES (:hour, :done, :failed)
            ON CONFLICT (hour) DO UPDATE

@@ -1,16 +1,16 @@
-"""Durable jobs. They are stored in the same database as the change that causes them.
+"""Durable background jobs. A job is stored in the same database as the change that causes it.
 
-A job is a row that is written in the transaction of its cause, leased by one worker at a time, and deleted when the job
-is done. A job runs at least once, so handlers are idempotent. A handler that writes to the same database calls
-``finish(tx)`` in that transaction, so that its effect happens exactly once. The wait before each retry of a failed job
-gets longer. After the last attempt, the job is ``parked``.
+A job is a row that is written in the transaction of its cause, leased by one worker at a time, and deleted when the
+job is done. A job runs at least once, so handlers are idempotent. A handler that writes to the same database calls
+``finish(tx)`` in that transaction, so that its effect happens exactly once. The wait before each retry of a failed
+job gets longer. After the last attempt, the job is ``parked``.
 
-The time of a job is limited, so each kind of job declares a limit on the job's work. A job whose work grows with the
+A job's time is limited, so each kind of job declares how its work is limited. A job whose work grows with the
 content continues in parts: each part has the whole time limit, and after a failure, the job continues with the part
 that failed (``advance``).
 
-States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently).
-``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
+States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently). ``worker.py`` runs
+the jobs, and shares its threads fairly among kinds and organizations.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""States to show to people, in display order, with the row states that each of them represents."""
+"""States to show to people, in display order, each with the row states that it represents."""
 
 
 class Kind(NamedTuple):
-    """Kind of job: its function, the limit on one job's work (None if it continues in parts), the number of
-    attempts, and the time limit in seconds for one attempt or part. ``waits``: whether its jobs mostly wait
-    for other servers. ``in_maintenance``: whether they run while the server is read-only."""
+    """Kind of job: its function, what limits the work of one job (None if the job continues in parts), the number
+    of attempts, and the time limit in seconds for one attempt or part. ``waits``: whether its jobs mostly wait for
+    other servers. ``in_maintenance``: whether they run while the server is read-only."""
 
     run: Callable[..., None]
     bound: str | None
@@ -65,23 +65,23 @@ class Kind(NamedTuple):
 
     @property
     def group(self) -> Group:
-        """Return the group of the kind. Jobs in a group share its threads and don't use the threads of
-        other groups."""
+        """Return the group of this kind. The jobs of a group share its threads, and don't use the threads of other
+        groups."""
         if self.waits:
             return "waiting"
         return "long" if self.bound is None or self.seconds > SECONDS else "short"
 
 
 class Schedule(NamedTuple):
-    """Schedule of a job of ``kind`` at an interval in milliseconds."""
+    """Schedule that runs a job of ``kind`` at an interval in milliseconds."""
 
     every: int
     kind: str
 
 
 class JobRow(NamedTuple):
-    """Background job. ``organization_id``: the organization; empty for the server's own. ``error``: the
-    error from the last attempt; its last line is the problem. Times are in milliseconds."""
+    """Background job. ``organization_id``: the organization; empty for the server's own jobs. ``error``: the error
+    from the last attempt. The last line of the error describes the problem. Times are in milliseconds."""
 
     id: str
     kind: str
@@ -96,7 +96,7 @@ class JobRow(NamedTuple):
 
 
 class JobCount(Struct, frozen=True):
-    """Number of jobs of a kind in a state. ``oldest``: the time in milliseconds at which the oldest of them
+    """Number of jobs of a kind in a state. ``oldest``: the time in milliseconds at which the oldest of these jobs
     was due."""
 
     kind: str
@@ -106,13 +106,13 @@ class JobCount(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Raised if another worker has taken over the job, so that this run must have no effect."""
+    """Raised if another worker has taken over the job. The current run must then have no effect."""
 
 
 class Leased:
-    """Leased job, due since ``run_at``. ``trace``: the trace of its cause. ``attempts``: the number of attempts,
-    including the current attempt. ``give_back``: a function that releases its thread. ``finished``: whether one of its
-    transactions finished the job."""
+    """Leased job that has been due since ``run_at``. ``trace``: the trace of its cause. ``attempts``: the number of
+    attempts, including the current attempt. ``give_back``: a function that releases its thread. ``finished``:
+    whether one of its transactions has already finished the job."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ names."""
 schedules: dict[str, Schedule] = {}
 feeders: list[Callable[[Database], bool]] = []
 running: ContextVar[Leased | None] = ContextVar("octavo_job", default=None)
-"""Job that is running in this thread, and its lease."""
+"""Job that is running in this thread, with its lease."""
 _bells: WeakSet[threading.Event] = WeakSet()
 
 
@@ -162,10 +162,10 @@ def job(
 ) -> Callable[[F], F]:
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
-    ``bound``: the limit on one job's work; None for a kind whose jobs continue in parts and report each part
-    (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``: whether its
-    jobs run while the server is read-only, because they don't change content that people wrote. ``seconds``: the time
-    after which an attempt, or a part, counts as failed. The function must check the limit in its loops, using
+    ``bound``: what limits the work of one job; None if jobs of this kind continue in parts and report each part
+    (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``: whether
+    its jobs run while the server is read-only, because they don't change content that people wrote. ``seconds``:
+    the time after which an attempt or a part fails. The function must check this limit in its loops, using
     ``deadlines``. ``formerly``: the former name of the kind.
     """
 
@@ -181,8 +181,8 @@ def job(
 
 
 def schedule(name: str, every: float, kind: str) -> None:
-    """Schedule a job of ``kind`` without a payload at an interval in seconds. All workers together run it only once per
-    interval."""
+    """Schedule a job of ``kind`` without a payload at an interval in seconds. All workers together run the job only
+    once per interval."""
     schedules[name] = Schedule(int(every * 1000), kind)
 
 
@@ -204,9 +204,9 @@ def enqueue(
 ) -> None:
     """Add a job to the transaction. The workers of this process wake up after the transaction commits.
 
-    ``organization``: the organization that the job is for. Organizations take turns. ``key``: the key of the job. If a
-    job with this key is still waiting for its first run, the new job is skipped. ``run_at``: the time in milliseconds.
-    The payload consists of IDs and a version number, as JSON.
+    ``organization``: the organization that the job is for. Jobs of different organizations take turns. ``key``: the
+    key of the job. If a job with this key is still waiting for its first run, the new job is skipped. ``run_at``:
+    the time in milliseconds. The payload consists of IDs and a version number, as JSON.
     """
     moment = now()
     due = moment if run_at is None else run_at
@@ -268,8 +268,8 @@ def advance(tx: Transaction, **payload: object) -> None:
 
 
 def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
-    """Run ``part`` in one write transaction after another until it returns a false value, such as 0 for the number of
-    deleted rows. Each transaction is a part of this thread's job (``advance``). Raises the errors of
+    """Run ``part`` in one write transaction after another until it returns a falsy value, such as 0 for the number
+    of deleted rows. Each transaction is a part of this thread's job (``advance``). Raises the errors of
     ``deadlines.check``."""
     has_more: object = True
     while has_more:
@@ -280,8 +280,8 @@ def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
 
 
 def renew() -> None:
-    """Check the time limit of this work, and renew the limit of this thread's job, because a part is done
-    and its result has been stored or isn't needed yet. Outside a job, the time is only checked."""
+    """Check the deadline of this work, and renew the time limit of this thread's job, because a part of the job is
+    done and its result has been stored or isn't needed yet. Outside a job, only check the deadline."""
     deadlines.check()
     run = running.get()
     if run is not None:
@@ -300,7 +300,7 @@ def wake() -> None:
 
 
 def listen(bell: threading.Event) -> None:
-    """Register an event that ``wake`` sets, until the event is garbage-collected."""
+    """Register an event for ``wake`` to set. It stays registered until it is garbage-collected."""
     _bells.add(bell)
 
 
@@ -318,10 +318,10 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """Return the jobs and their total. Parked jobs come first, then running jobs, then waiting jobs. Within a state,
-    the newest job comes first.
+    """Return jobs and the total number of jobs. Parked jobs come first, then running jobs, then waiting jobs.
+    Within a state, the newest job comes first.
 
-    ``after``: the position of a state in ``STATES`` and the ID of a job, after which the list continues.
+    ``after``: the job after which the list continues: the position of its state in ``STATES``, and its ID.
     """
     found: list[JobRow] = []
     count = 0
@@ -352,7 +352,7 @@ def get_job(tx: Transaction, job_id: str) -> JobRow:
 
 
 def count_jobs(tx: Transaction) -> list[JobCount]:
-    """Return the number of jobs by kind and state, without scheduled jobs."""
+    """Return the number of jobs by kind and state, excluding scheduled jobs."""
     rows = tx.all(
         "SELECT kind, state, count(*), min(run_at) FROM jobs WHERE state <> 'later' GROUP BY kind, state"
     )
@@ -365,8 +365,8 @@ def count_later(tx: Transaction) -> int:
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
-    """Reset the attempts of the given parked jobs or, by default, of all parked jobs (of a kind, if given),
-    and return their number.
+    """Reset the attempts of these parked jobs or, by default, of all parked jobs (or those of one kind), and return
+    the number of jobs.
 
     Raises NotFound if an ID doesn't belong to a parked job.
     """

@@ -1,8 +1,7 @@
-"""Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the
-server.
+"""Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the server.
 
-Maintenance starts at its scheduled time and lasts until someone turns it off. The announced end has no effect, because
-the work may take longer. An announcement disappears at its end.
+Maintenance starts at its scheduled time and lasts until someone turns it off. It doesn't end at the announced end
+time, because the work may take longer. An announcement disappears at its end time.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from octavo.kit.db.tables import Table, declare, person
 
 NoticeKind = Literal["maintenance", "announcement"]
 _AGAIN = 1.0
-"""Number of seconds for which a process caches the notice that it has read."""
+"""Number of seconds for which a process caches the notice that it last read."""
 _RETRY = 30
-"""Number of seconds after which clients should retry: the time if no end is announced, which is also the minimum, and
-the maximum."""
+"""Number of seconds after which clients should retry: the value if no end is announced, the minimum, and the
+maximum."""
 _LONGEST_RETRY = 300
 
 declare(
@@ -38,8 +37,8 @@ declare(
 
 
 class ServerNotice(Struct, frozen=True):
-    """Maintenance or announcement. Times are in milliseconds. ``reminded_at``: the time of the last reminder to server
-    administrators that maintenance is still on."""
+    """Maintenance or announcement. Times are in milliseconds. ``reminded_at``: the time of the last reminder to
+    server administrators that maintenance is still on."""
 
     kind: NoticeKind
     message: str
@@ -104,7 +103,7 @@ def find_maintenance(tx: Transaction) -> ServerNotice | None:
 
 
 class WriteGate:
-    """Gate of a process. Every change through the API passes this gate.
+    """Gate that every change through the API passes. Each process has its own gate.
 
     The notice is cached for one second, so other processes may still accept changes for up to a second after
     maintenance starts.

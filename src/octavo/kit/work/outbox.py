@@ -1,14 +1,15 @@
-"""Events: rows that describe a change and are written in the same transaction. Consumers read them, each with its own
-cursor.
+"""Events, each of which is a row that describes a change and is written in the same transaction as the change.
+Consumers read events, each with its own cursor.
 
-A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once for each
-event, in the order of their IDs. An event whose handler fails doesn't block other events: it becomes a job that is
-retried, and that is parked for a server administrator if it keeps failing. Events are kept for the time in the setting
-``event_days``, and until every consumer has passed them.
+A handler runs in the transaction that advances its consumer's cursor, so its writes (mostly jobs) happen once for
+each event, in the order of their IDs. An event whose handler fails doesn't block other events: it becomes a job
+that is retried. If the job keeps failing, it is parked for a server administrator. Events are kept for the time in
+the setting ``event_days``, and until every consumer has passed them.
 
-PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. Consecutive IDs without
-a gap are complete. A gap belongs to a transaction that is still writing, or to one that was rolled back. When all
-transactions that were writing events have ended, the gap must belong to one that was rolled back.
+PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. If there are no gaps
+between the IDs, no event is missing. A gap belongs to a transaction that is still writing, or to a transaction that
+was rolled back. When all transactions that were writing events have ended, the gap must belong to a transaction
+that was rolled back.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class OutboxPosition(NamedTuple):
     missing: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """Return the position in the form that clients store, which ``read_position`` parses."""
+        """Return the position as text, which clients store and ``read_position`` parses."""
         return "-".join(map(str, (self.last, *self.missing)))
 
 
@@ -78,8 +79,8 @@ def read_position(text: str) -> OutboxPosition | None:
 
 
 _TOGETHER = 24
-"""Maximum number of events that several consumers handle together in one transaction. An event counts once for each
-consumer."""
+"""Maximum number of events that several consumers handle together in one transaction. Each event counts once for
+each consumer."""
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 
@@ -113,8 +114,8 @@ def emit(
 def consumer(name: str) -> Callable[[Handler], Handler]:
     """Register ``handler(tx, event)``, which workers call with every event, starting with the oldest stored event.
 
-    The handler must be brief, and use only the database. Slow work, and work outside the process, must be enqueued as a
-    job.
+    The handler must be brief, and use only the database. Slow work, and work outside the process, must be enqueued
+    as a job.
     """
 
     def register(handler: Handler) -> Handler:
@@ -152,7 +153,7 @@ def consume(database: Database, consumers: Mapping[str, Handler], limit: int = 2
     """Pass the next events to consumers that are at the same event, advance their cursors, and return the number of
     events. The consumers share one transaction, because each transaction requires a turn to write and a disk flush.
 
-    Only one worker at a time does this for a consumer; other workers have nothing to do.
+    Only one worker at a time does this for a consumer. Other workers return immediately.
     """
     with database.read() as tx:
         cursor = min(_cursor(tx, name) or 0 for name in consumers)
@@ -219,8 +220,8 @@ def _placed(rows: list[Row], position: OutboxPosition) -> Iterator[tuple[Event, 
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` of the oldest events that were created before ``before`` (milliseconds) and
-    that every consumer has passed, and return their number."""
+    """Delete the oldest events that were created before ``before`` (milliseconds) and that every consumer has
+    passed, at most ``limit`` of them, and return the number of deleted events."""
     passed = [_cursor(tx, name) or 0 for name in _consumers]
     rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
     old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))
@@ -230,7 +231,7 @@ def prune(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def count_waiting(tx: Transaction) -> dict[str, int]:
-    """Return the number of events that each consumer hasn't passed yet."""
+    """Return the number of events that each consumer hasn't passed yet, by consumer."""
     return {
         name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
         for name in _consumers

@@ -1,7 +1,8 @@
 """Progress of the background jobs that an upgrade started.
 
-A migration, or the first start after a migration, enqueues jobs that rebuild data in parts. The total is recorded at
-that time. The remaining number is the number of pending rows, so nothing has to be updated while the jobs run.
+A migration, or the first start after a migration, enqueues jobs that rebuild data in parts. At that time, the total
+number of rows is recorded. The remaining number is the number of pending rows, so nothing has to be updated while
+the jobs run.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ declare(Table(name="rebuilds", stays="the server's own", derived=True))
 
 
 class Remainder(Struct, frozen=True):
-    """Remaining rows of one part: pending or running rows, and rows that failed permanently."""
+    """Remaining rows of one part: the number of pending or running rows, and the number of rows that failed
+    permanently."""
 
     waiting: int
     failed: int = 0
 
 
 class Rebuild(Struct, frozen=True):
-    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. The rows in ``failed`` don't
-    count as waiting or as finished."""
+    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. The rows in ``failed`` count
+    neither as waiting nor as finished."""
 
     part: str
     total: int
@@ -35,7 +37,7 @@ class Rebuild(Struct, frozen=True):
 
     @property
     def percent(self) -> int:
-        """Return the finished percentage, rounded down."""
+        """Return the completion percentage, rounded down."""
         return 100 * max(0, self.total - self.waiting - self.failed) // max(1, self.total)
 
     def __str__(self) -> str:
@@ -48,13 +50,14 @@ _parts: dict[str, Counting] = {}
 
 
 def rebuilds(part: str, count: Counting) -> None:
-    """Declare a part. ``count(tx, since)`` returns the remaining part of the work that was pending at ``since``
-    (milliseconds). Later work of the same kind with a different cause isn't part of the upgrade."""
+    """Declare a part of an upgrade. ``count(tx, since)`` returns how much remains of the work that was pending at
+    ``since`` (milliseconds). Work of the same kind that was added later has another cause, and isn't part of the
+    upgrade."""
     _parts[part] = count
 
 
 def rebuilds_by_job(part: str, kind: str) -> None:
-    """Declare a part that is rebuilt by jobs of one kind."""
+    """Declare a part of an upgrade that jobs of one kind rebuild."""
 
     def count(tx: Transaction, since: int) -> Remainder:
         found: Mapping[str, int] = dict(
@@ -94,7 +97,7 @@ def list_rebuilds(tx: Transaction) -> list[Rebuild]:
 
 
 def percent_done(unfinished: Sequence[Rebuild]) -> int:
-    """Return the overall completed percentage of several parts, rounded down."""
+    """Return the overall completion percentage of several parts, rounded down."""
     total = sum(each.total for each in unfinished)
     left = sum(each.waiting + each.failed for each in unfinished)
     return 100 * max(0, total - left) // max(1, total)

@@ -1,9 +1,9 @@
 """Run jobs in threads that are shared fairly.
 
-Short jobs, long jobs, and jobs that wait for other servers have separate threads. Kinds take turns, as do organizations
-within a kind. In each group of threads, an organization uses at most its share, and one kind uses at most part of that
-share (``kit.scheduling.shares``). The next job is found by an index, at a cost that doesn't grow with the number of
-waiting jobs.
+Short jobs, long jobs, and jobs that wait for other servers have separate threads. Kinds of jobs take turns, and so
+do organizations within a kind. In each group of threads, an organization uses at most its share, and one kind of
+its jobs uses at most a part of that share (``kit.scheduling.shares``). The next job is found through an index, at a
+cost that doesn't grow with the number of waiting jobs.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from .maintenance import find_maintenance
 log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
-"""Time in milliseconds before the first retry. It doubles with each additional attempt."""
+"""Time in milliseconds before the first retry. It is doubled with each further retry."""
 LONGEST_RETRY = HOUR
 _BATCH = 200
 _COUNTED_EVERY = 10.0
-"""Number of seconds after which the jobs that ran are added to the counts of the hour."""
+"""Number of seconds after which completed jobs are added to the counts of the current hour."""
 _UNKNOWN_FOR = 2 * 86_400_000
 """Time in milliseconds after which due jobs are parked if no process knows their kind."""
 _REST = 0.05
 """Number of seconds between two checks for events, so that the events of many commits are processed in one
-transaction. A transaction for each commit would take the lock and the interpreter from the committing
-threads."""
+transaction. With a transaction for each commit, the committing threads would have to wait for the lock and the
+interpreter."""
 
 
 class Worker:
-    """Worker that runs jobs in threads: ``threads`` for short jobs, the same number for long jobs, and twice as many
-    for jobs that wait for other servers. ``context``: the first argument of every handler.
+    """Worker that runs jobs in threads: ``threads`` for short jobs, the same number for long jobs, and twice as
+    many for jobs that wait for other servers. ``context``: the first argument of every handler.
 
-    A lease lasts ``lease`` seconds and is renewed while the job runs, so another worker takes over the job of a killed
-    worker that long after the last renewal. A job that is still running ``grace`` seconds after its time limit counts
-    as failed: its thread loses the job and can no longer have any effect. Jobs added by other processes are found
-    within ``poll`` seconds.
+    A lease lasts ``lease`` seconds and is renewed while the job runs. If a worker is killed, another worker takes
+    over its jobs ``lease`` seconds after the last renewal. A job that is still running ``grace`` seconds after its
+    time limit counts as failed. Its thread then loses the job and can no longer have any effect. Jobs added by
+    other processes are found within ``poll`` seconds.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class Worker:
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Run jobs until ``stop`` is set. Jobs that are already running are finished. ``jobs.wake()`` makes the worker
-        notice immediately."""
+        """Run jobs until ``stop`` is set. Jobs that are already running are finished. Call ``jobs.wake()`` to make
+        the worker notice that immediately."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -195,7 +195,7 @@ class Worker:
         return leased
 
     def _free_kinds(self, ready: set[str], tx: Transaction) -> set[str]:
-        """Return the kinds that this process knows and that can currently run, regardless of their owner."""
+        """Return the kinds of jobs that this process knows and that can run right now, regardless of their owner."""
         ready = {jobs.former_kinds.get(kind, kind) for kind in ready}
         known = {kind: jobs.kinds[kind] for kind in ready & jobs.kinds.keys()}
         paused = bool(known) and find_maintenance(tx) is not None
@@ -262,8 +262,8 @@ class Worker:
                 self._record_counts()
 
     def _record_counts(self) -> None:
-        """Add the jobs that ran since the last call to the counts of the hour. The chart can do without
-        them, so an error is only logged."""
+        """Add the jobs that ran since the last call to the counts of the current hour. Errors are only logged,
+        because a gap in the counts is acceptable."""
         with self._lock:
             done, failed = self._done, self._failed
             self._done = self._failed = 0
@@ -339,7 +339,7 @@ class Worker:
 
 @contextmanager
 def _traced(found: Leased) -> Iterator[None]:
-    """Run the block in a separate trace that is linked to the cause of the job."""
+    """Run the block in a separate trace, which links to the cause of the job."""
     span = tracing.start(
         f"job {found.kind}",
         "consumer",
@@ -370,8 +370,8 @@ def _is_anything_overdue(tx: Transaction) -> bool:
 
 
 def _make_ready(tx: Transaction) -> None:
-    """Mark due scheduled jobs and jobs of crashed workers as ready. Park jobs of crashed workers after their last
-    attempt."""
+    """Mark due scheduled jobs and the jobs of crashed workers as ready. If a crashed worker was running the last
+    attempt of a job, park the job."""
     moment = now()
     tx.run(
         f"""UPDATE jobs SET state = 'ready' WHERE id IN (SELECT id FROM jobs WHERE state = 'later'
@@ -399,8 +399,7 @@ def _make_ready(tx: Transaction) -> None:
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
-    """Return the kinds with ready jobs. Finding a kind requires a single index lookup, regardless of the number of
-    jobs."""
+    """Return the kinds with ready jobs. Each kind requires a single index lookup, regardless of the number of jobs."""
     return {
         kind
         for (kind,) in tx.all(
@@ -426,7 +425,7 @@ def _rename_former(tx: Transaction) -> None:
 
 
 def _park_unknown(tx: Transaction) -> None:
-    """Park jobs that have been due for days because no process knows their kind. Until then, they wait,
+    """Park jobs that have been due for days because no process knows their kind. They aren't parked earlier,
     because processes of two versions run at the same time during an upgrade."""
     for kind in _ready_kinds(tx) - jobs.kinds.keys() - jobs.former_kinds.keys():
         parked = tx.run(
@@ -443,8 +442,9 @@ def _park_unknown(tx: Transaction) -> None:
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
-    """Yield the organizations with ready jobs of a kind: first the organizations after ``after``, and then the other
-    organizations from the beginning. Each organization takes one step in an index, regardless of the number of jobs."""
+    """Yield the organizations with ready jobs of a kind: first the organizations after ``after``, and then the
+    other organizations from the beginning. Each organization requires one index lookup, regardless of the number of
+    jobs."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

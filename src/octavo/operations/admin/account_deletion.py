@@ -1,7 +1,7 @@
-"""Delete accounts: a numerical preview, and the deletion itself.
+"""Delete accounts, with a preview that shows how many objects are affected.
 
-Content that a person wrote is kept without their name: pages, comments, and decisions belong to the
-organization, whose history must not have gaps.
+Content that a person wrote is kept without their name: pages, comments, and decisions belong to the organization,
+whose history must not have gaps.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from octavo.settings import Settings
 
 
 class LeftOrganization(Struct, frozen=True):
-    """Organization of a deleted account. ``last_admin``: whether the organization has no other
-    administrator."""
+    """Organization that the owner of a deleted account leaves. ``last_admin``: whether the organization has no
+    other administrator."""
 
     id: str
     title: str
@@ -31,8 +31,8 @@ class DeletionPreview(Struct, frozen=True):
     """Preview of a deletion.
 
     ``managed_by``: the title of the organization that manages the account. ``sessions``, ``tokens``, and
-    ``agents``: the numbers of objects to delete. ``comments``, ``change_requests``, and ``reviews``: the numbers of
-    objects that are kept without the person's name.
+    ``agents``: how many of each would be deleted. ``comments``, ``change_requests``, and ``reviews``: how many of
+    each would be kept without the person's name.
     """
 
     organizations: list[LeftOrganization]

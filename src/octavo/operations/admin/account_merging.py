@@ -1,8 +1,8 @@
-"""Merge two accounts of one person: one account gets all data of the other account, which is then deleted.
+"""Merge two accounts of the same person. One account gets all data of the other account, which is then deleted.
 
-Memberships, permissions, teams, and sign-in through other services are moved in the transaction that
-deletes the account. A job then moves the authorship of content, which may be large. Secrets such as
-passwords, tokens, and agents are never moved, because they would then get the permissions of both accounts.
+Memberships, permissions, teams, and sign-in through other services are moved in the transaction that deletes the
+account. A job then moves the authorship of content, which can take a while. Passwords, tokens, agents, and other
+secrets are never moved, because they would then have the permissions of both accounts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _END = frozenset(
         "second_factors",
     }
 )
-"""Tables whose rows are deleted with the account, as in all tables with secrets."""
+"""Tables whose rows are deleted with the account. The rows in tables with secrets are deleted, too."""
 _HISTORY = frozenset({"audit_events", "audit_totals"})
 """Tables that are never changed, because actions stay recorded under the account that performed them."""
 
@@ -44,9 +44,9 @@ _HISTORY = frozenset({"audit_events", "audit_totals"})
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
     """Move all data that belongs to the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound if an account doesn't exist, BadRequest if both are the same, and Conflict if an account belongs to
-    a server administrator or is managed by an organization, or if ``target`` is deactivated on the server or in an
-    organization that both accounts belong to.
+    Raises NotFound if an account doesn't exist, BadRequest if both accounts are the same, and Conflict if either
+    account belongs to a server administrator or is managed by an organization, or if ``target`` is deactivated on
+    the server or in an organization to which both accounts belong.
     """
     if source == target:
         raise BadRequest("into: must be another account")
@@ -98,7 +98,7 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
 
 
 def _merge_memberships(tx: Transaction, organization_id: str, source: str, target: str) -> None:
-    """Assign the higher of both roles to ``target``, if both are members."""
+    """If both accounts are members of an organization, give ``target`` the higher of the two roles."""
     theirs = find_membership(tx, organization_id, source)
     own = find_membership(tx, organization_id, target)
     if theirs is None or own is None or theirs.disabled:
@@ -116,7 +116,7 @@ def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
 
 
 def _moves_at_once(schema: Schema, column: Column) -> bool:
-    """Return whether a column grants permissions to a person. All other columns only identify an author."""
+    """Return whether a column grants permissions to a person. All other columns only identify authors."""
     gives = column.names == ("members.user_id",) or column.path is not None
     return gives or (column.name, "users") in schema.refers
 
@@ -124,8 +124,8 @@ def _moves_at_once(schema: Schema, column: Column) -> bool:
 def _move(
     tx: Transaction, schema: Schema, column: Column, source: str, target: str, limit: int | None = None
 ) -> int:
-    """Move the rows of one account, at most ``limit``, and return their number. A row is deleted if the other account
-    already has a row with the same unique key."""
+    """Move at most ``limit`` rows of one account, and return the number of rows. A row is deleted if the other
+    account already has a row with the same unique key."""
     found = f"{column.name} = :source" if column.path is None else f"{column.name} LIKE :like"
     rows = read_rows(tx, schema, f"{found} AND {column.condition}", source=source, like=f"%{source}%")
     keys = [key for key in unique_keys(tx, schema) if column.name in key]
@@ -161,7 +161,7 @@ _BATCH = 200
 
 @job("moveAuthorship", bound=None, in_maintenance=True)
 def move_authorship(context: Context, source: str, target: str) -> None:
-    """Make ``target`` the author of all content that ``source`` wrote, with one transaction per batch of rows."""
+    """Make ``target`` the author of all content that ``source`` wrote. Each batch of rows has its own transaction."""
     with context.db.read() as tx:
         schemas = read_schema(context.db, tx)
     for name, column in _columns(schemas):

@@ -35,11 +35,11 @@ By = Actor | Stranger
 
 
 def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *, active: bool) -> None:
-    """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents;
-    its memberships and content are kept.
+    """Activate or deactivate an account. Deactivating an account ends its sessions and revokes its tokens and
+    agents. Its memberships and content are kept.
 
-    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or the
-    last administrator of an organization.
+    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or the last
+    administrator of an organization.
     """
     if not active:
         _require_not_operator(tx, settings, user_id)
@@ -55,10 +55,10 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. The new address counts as verified, and sign-in links that were sent to
-    the previous address stop working.
+    """Change the email address of an account. The new address counts as verified, and sign-in links that were sent
+    to the previous address stop working.
 
-    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or another
+    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or if another
     account has the new address.
     """
     user = _lock_person(tx, user_id)
@@ -79,7 +79,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
-    """End all sessions of an account, and return their number."""
+    """End all sessions of an account, and return the number of sessions."""
     ended = sessions.end_others(tx, user_id, None)
     if ended:
         record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})

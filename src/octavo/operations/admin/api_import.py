@@ -1,7 +1,8 @@
-"""Import from GitBook or another Octavo server through its API.
+"""Import content from GitBook or another Octavo server through its API.
 
-Each space is imported completely or not at all, and its state is recorded. Therefore, an interrupted import continues
-when it is started again: unchanged content is skipped, and changed content is merged with local edits.
+Each space is imported completely or not at all, and its state is recorded. Therefore, an import that was
+interrupted continues when it is started again: unchanged content is skipped, and changed content is merged with
+local edits.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ Progress = Callable[[int, int], None]
 
 
 class ApiImportedSpace(Struct, rename="camel", omit_defaults=True):
-    """Imported space. ``outcome``: the result; None if the space hasn't changed since the last import."""
+    """Imported space. ``outcome``: the result of the import; None if the space hasn't changed since the last
+    import."""
 
     id: str
     source: str
@@ -98,8 +100,8 @@ class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class ApiImportResult(Struct, rename="camel", omit_defaults=True):
-    """Result of an import through an API. ``stopped``: the reason it stopped early, if it did. Running the import again
-    continues it."""
+    """Result of an import through an API. ``stopped``: the reason the import stopped early, if it did. Running the
+    import again continues it."""
 
     spaces: list[ApiImportedSpace]
     sites: list[ApiImportedSite]
@@ -120,8 +122,8 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the ID or title of that organization, if the token can access several. Raises BadRequest if there is
-    nothing to import.
+    ``source``: the ID or title of the remote organization, if the token can access more than one. Raises BadRequest
+    if there is nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -164,9 +166,9 @@ def import_spaces_from_api(
 ) -> ApiImportResult | CompletedImport | ImportedSite:
     """Import spaces from another platform. The first import of each space creates a local space for it.
 
-    ``wanted``: their keys or versions; by default, all that the token can access. If all of several versions of a
-    ReadMe project are imported, the project becomes a site with the versions as its variants. Raises BadRequest if
-    there is nothing to import.
+    ``wanted``: the keys or versions of the spaces; by default, all that the token can access. If a ReadMe project
+    has several versions and all of them are imported, the project becomes a site with the versions as its variants.
+    Raises BadRequest if there is nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -324,13 +326,12 @@ class _ApiImport:
         return moved
 
     def _list_local_pages(self, space: str) -> dict[str, str]:
-        """Return the pages of a local space by their path."""
         with self.context.db.read() as tx:
             tree = PageTree(list_pages(tx, main_state(tx, self.spaces[space])))
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
 
     def _pair_pages(self, space: str) -> dict[str, str]:
-        """Return the pages of a local space by their remote IDs."""
+        """Return the pages of a local space, by remote ID."""
         here = self._list_local_pages(space)
         pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
@@ -421,7 +422,7 @@ class _ApiImport:
         return moved
 
     def _entry(self, node: dict[str, object]) -> DocsEntry | None:
-        """Convert a part of a site. Spaces that the token can't access are skipped."""
+        """Convert a part of a site; return None for a space that the token can't access."""
         kind, id = text_of(node, "object"), text_of(node, "id")
         common: dict[str, Any] = {
             "key": id,
@@ -464,8 +465,8 @@ class _ApiImport:
         places: dict[str, str],
         moved: ApiImportedSite,
     ) -> None:
-        """Apply the customization of the remote site and of site spaces that have their own customization.
-        ``own_looks``: the customization of the site spaces, by their remote IDs."""
+        """Apply the customization of the remote site, and of its site spaces that have their own customization.
+        ``own_looks``: the customization of these site spaces, by remote ID."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -507,7 +508,7 @@ class _ApiImport:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page that a redirect points to. Raises NotFound if there is none."""
+        """Return the local page to which a redirect leads. Raises NotFound if there is none."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:
@@ -518,8 +519,8 @@ class _ApiImport:
 
 
 class _Edits:
-    """Page edits in a remote change request, in the form of edits in a local change request. ``pairs``: the local pages
-    by their remote IDs."""
+    """Edits to pages in a remote change request, converted to edits in a local change request. ``pairs``: the local
+    pages, by remote ID."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs
@@ -591,7 +592,7 @@ class _Edits:
         self._others.append(edit)
 
     def make(self, context: Context, change: ChangeAccess) -> None:
-        """Apply the edits. Edits that fail are reported as problems."""
+        """Apply the edits. Failed edits are reported as problems."""
         for id, above, edit in self._created:
             made = {**edit, "operation": "insert_page", "into": above and self._pairs.get(above)}
             if (outcome := self._edit(context, change, made)) is not None:
@@ -609,7 +610,6 @@ class _Edits:
 
 
 def _renamed(value: object, ids: dict[str, str]) -> object:
-    """Return JSON with IDs replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}
     if isinstance(value, list):

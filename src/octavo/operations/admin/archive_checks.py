@@ -1,6 +1,6 @@
 """Validate an organization's archive before importing it.
 
-Rows must have the right format, and may refer only to each other, and to people, Markdown sources, and files in the
+Rows must have the right format, and may refer only to one another and to people, Markdown sources, and files in the
 archive. Archives are untrusted: their content must not affect any data outside the new organization, so any other
 reference is rejected with its file, line, and column.
 """
@@ -29,7 +29,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class Line(NamedTuple):
-    """Row with its location in the archive, for messages."""
+    """Row with its location in the archive, which is used in messages."""
 
     path: Path
     number: int
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 Rows = dict[str, list[Line]]
-"""Lines by table."""
+"""Rows with their locations, by table."""
 
 
 def read_rows(path: Path) -> list[Line]:
@@ -73,8 +73,8 @@ def naming_columns(table: Table, schema: Schema) -> list[Column]:
 
 
 def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) -> None:
-    """Validate the whole archive except the bytes of sources and files. Raises BadRequest with the first problem
-    found."""
+    """Validate the whole archive, except for the bytes of Markdown sources and files. Raises BadRequest with the
+    first problem found."""
     if [line.row.get("id") for line in rows["organizations"]] != [organization_id]:
         raise BadRequest(
             "rows/organizations.jsonl: must contain exactly one row, for the organization"
@@ -145,8 +145,8 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: ob
 
 
 def check_states(rows: Rows) -> None:
-    """Check that each space has its main branch, that each branch has its latest revision, and that no page
-    is its own ancestor in any revision.
+    """Check that each space has its main branch, that each branch has its latest revision, and that no page in any
+    revision is its own ancestor.
 
     Raises BadRequest if a check fails.
     """

@@ -5,9 +5,9 @@ organization.json             format and version of this folder
     history/XX/HASH               texts and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object per line: everything else, with its IDs
 
-Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to Markdown sources and files
-by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the tables declare
-which tables are exported, and which data their columns refer to (``kit/db/tables.py``).
+Secrets, such as passwords, tokens, sessions, and invitations, aren't exported. Rows refer to Markdown sources and
+files by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the
+tables declare which tables are exported, and which data their columns refer to (``kit/db/tables.py``).
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class _About(Struct):
 
 
 class ArchiveCounts(Struct):
-    """Counts of an export or import of an organization. ``rows``: the number of rows of all tables. ``files``: the
-    number of Markdown sources and files."""
+    """Counts of an export or import of an organization. ``rows``: the total number of rows in all tables.
+    ``files``: the number of Markdown sources and files."""
 
     organization: str
     title: str
@@ -76,8 +76,8 @@ class ArchiveCounts(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> ArchiveCounts:
-    """Export an organization to ``folder``, as of a single moment. Raises BadRequest if the folder isn't
-    empty or the organization doesn't exist."""
+    """Export an organization to ``folder``, from a single snapshot of the database. Raises BadRequest if the folder
+    isn't empty or the organization doesn't exist."""
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: must be empty or not exist yet")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, object]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """Return the hashes of all Markdown sources and files that exported rows refer to."""
+    """Return the hashes of all Markdown sources and files to which exported rows refer."""
     contents: tuple[Content, ...] = ("text", "file")
     return {
         row[0]: content == "text"
@@ -173,11 +173,11 @@ def import_organization(
 ) -> ArchiveCounts:
     """Import a folder that ``export_organization`` wrote. All IDs are kept.
 
-    People whose email address has an account on this server keep that account; all other people get a new account
-    without a password. ``progress``: a function that counts sources, files, and spaces.
+    People whose email address already has an account on this server keep that account. All other people get a new
+    account without a password. ``progress``: a function that counts Markdown sources, files, and spaces.
 
-    Raises BadRequest if the folder is damaged or was changed, if it refers to data outside itself, or if it contains an
-    ID that is already used on this server.
+    Raises BadRequest if the folder is damaged or was changed, if it refers to data outside itself, or if it
+    contains an ID that is already in use on this server.
     """
     about = _read_about(folder)
     with context.db.read() as tx:
@@ -239,7 +239,7 @@ def _hashes(folder: Path) -> dict[str, Path]:
 
 
 def _named(rows: Rows, content: Content) -> set[str]:
-    """Return the hashes of the sources, or of the files, that rows refer to."""
+    """Return the hashes of the Markdown sources, or of the files, to which rows refer."""
     return {
         digest
         for table, column in content_columns(content)
@@ -279,7 +279,7 @@ def _text(path: Path) -> str:
 
 
 def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
-    """Release the content stored for a rejected archive, so that it is deleted unless other content uses
+    """Release the content that was stored for a rejected archive, so that it is deleted unless other content uses
     it."""
     release(
         tx,
@@ -341,8 +341,8 @@ def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:
-    """Check that the keys of nodes match. Spaces on this server can contain the same sources with the same keys;
-    different keys would change their content."""
+    """Check that the node keys in an imported row match those on this server. Spaces on this server can contain the
+    same Markdown source with the same keys, and different keys would change their content."""
     given = {name: line.row[name] for name in ("owner_id", "body")}
     here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
     if here is None:
@@ -360,7 +360,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
     """Return the ID of each person on this server, and the IDs of the new accounts.
 
-    People are found by email address; all other people get a new account without a password.
+    People are looked up by email address. People who aren't found get a new account without a password.
     """
     found: dict[str, str] = {}
     made: set[str] = set()
@@ -384,8 +384,8 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:
-    """Raise an error if permissions on this server refer to an imported ID, because these permissions must not apply to
-    imported content."""
+    """Raise an error if permissions on this server already refer to an imported ID, because these permissions must
+    not apply to imported content."""
     for table, column in _RIGHTS.get(line.path.stem, ()):
         if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
             raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")

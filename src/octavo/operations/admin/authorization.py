@@ -13,7 +13,7 @@ from octavo.organization.access.roles import Can
 
 
 class OperatorAccess(Struct, frozen=True):
-    """Proof that the caller is a server administrator and uses their own session."""
+    """Proof that the caller is a server administrator and is signed in with their own session."""
 
     actor: Actor
 

@@ -68,8 +68,8 @@ _UNREADABLE = (
     ValueError,
     LookupError,
 )
-"""Exceptions that are raised when reading an archive that is damaged or has unknown compression, encryption, or
-names."""
+"""Exceptions that are raised when reading an archive that is damaged, or whose compression, encryption, or names
+are unknown."""
 
 
 _NEEDED = {"secrets", "spaces"}
@@ -94,8 +94,8 @@ class _Manifest(Struct):
 
 
 class BackupOutcome(Struct):
-    """Counts of a backup. ``missing``: the hashes of files that the database refers to but that aren't in
-    the file store."""
+    """Counts of a backup. ``missing``: the hashes of files to which the database refers but that aren't in the file
+    store."""
 
     rows: int
     files: int
@@ -163,8 +163,8 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
 
 
 def named_content(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
-    """Return the hashes of all Markdown sources, or of all files, that rows refer to. ``derived``: whether to include
-    content derived from other content."""
+    """Return the hashes of all Markdown sources, or of all files, to which rows refer. ``derived``: whether to
+    include content that is derived from other content."""
     return {
         row[0]
         for table, column in content_columns(content)
@@ -194,9 +194,10 @@ _HOLDS_SOMETHING = "The server already has data. Restore into an empty data fold
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
-    The schema is created in the version of the backup, filled in one transaction, and upgraded. Then, derived data is
-    rebuilt. ``progress``: a function that counts files and spaces. Raises BadRequest if the backup is damaged, too old,
-    or too new, and Unavailable if the key for its secrets isn't configured.
+    The schema is created in the backup's version, the rows are inserted in one transaction, and the schema is
+    upgraded. Derived data is then rebuilt. ``progress``: a function that counts files and spaces. Raises BadRequest
+    if the backup is damaged, too old, or too new, and Unavailable if the key for the backup's secrets isn't
+    configured.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -268,7 +269,7 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
 
 
 def require_known(source: object, numbers: set[int], known: list[Migration]) -> None:
-    """Check that a backup with these migrations can be restored. Raises BadRequest if it is too old or too
+    """Check that a backup with these migrations can be restored. Raises BadRequest if the backup is too old or too
     new."""
     for migration in known:
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
@@ -368,9 +369,9 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 def verify_installation(context: Context) -> list[str]:
     """Return the problems with a server's data.
 
-    These are Markdown sources and files that are missing or don't match their hash, rows that refer to missing rows,
-    wrong counts, and derived tables that don't match the content. Derived tables of spaces with a pending rebuild after
-    an upgrade aren't checked.
+    These are Markdown sources and files that are missing or don't match their hash, rows that refer to missing
+    rows, wrong counts, and derived tables that don't match the content. Derived tables of spaces with a pending
+    rebuild after an upgrade aren't checked.
     """
     return find_unsound(context.db, context.files, context.settings.url)
 
@@ -393,8 +394,8 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database, like ``verify_installation``. ``url``: the URL whose hosts its app links use. ``store``: the
-    file store; None to skip the files."""
+    """Verify a database, like ``verify_installation``. ``url``: the app's URL, whose hosts are used in links to the
+    app. ``store``: the file store; None to skip the files."""
     if damage := _damage_of(db):
         # No data read from a damaged database is reliable.
         return damage
@@ -467,4 +468,4 @@ _STATES = {
         " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"
     ),
 }
-"""Invalid states, other than references to missing rows."""
+"""Invalid states other than references to missing rows, each with the query that finds them."""

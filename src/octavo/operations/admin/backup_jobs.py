@@ -1,4 +1,4 @@
-"""Back up the server in a job that a server administrator starts, into the place in the settings."""
+"""Job that backs up the server to the location in the settings, when a server administrator starts a backup."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .kept_backups import back_up_into
 
 _KIND = "backUp"
 _NOTED_EVERY = 2.0
-"""Number of seconds between two notes of the progress."""
+"""Number of seconds between two updates of the progress."""
 
 
 class BackupProgress(Struct, frozen=True):
-    """Backup that is pending or running. Times are in milliseconds. ``done`` and ``total``: numbers of files;
-    the total is 0 until the rows of the database are written."""
+    """Backup that is pending or running. Times are in milliseconds. ``done`` and ``total``: numbers of files. The
+    total is 0 until the rows of the database have been written."""
 
     started_at: int
     done: int
@@ -41,10 +41,11 @@ def find_running_backup(tx: Transaction) -> BackupProgress | None:
 
 
 def start_backup(tx: Transaction, context: Context) -> BackupProgress:
-    """Enqueue a backup. Raises Conflict if no place is configured or a backup is pending or running."""
+    """Enqueue a backup. Raises Conflict if no backup location is configured, or if a backup is already pending or
+    running."""
     if not context.settings.backup_place:
         raise Conflict(
-            "No place for backups is configured. Set `OCTAVO_BACKUP_PLACE` to a folder or to"
+            "No backup location is configured. Set `OCTAVO_BACKUP_PLACE` to a folder or to"
             " `s3://bucket/prefix`, and restart Octavo."
         )
     if find_running_backup(tx) is not None:
@@ -55,7 +56,7 @@ def start_backup(tx: Transaction, context: Context) -> BackupProgress:
 
 @jobs.job(_KIND, bound=None, attempts=1, seconds=3600, in_maintenance=True)
 def run_backup(context: Context, done: int, total: int) -> None:
-    """Write a backup, and note its progress in the payload of the job."""
+    """Write a backup, and record its progress in the payload of the job."""
     address = context.settings.backup_place
     noted = time.monotonic()
 

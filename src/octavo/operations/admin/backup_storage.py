@@ -1,4 +1,4 @@
-"""Backup storage: a local folder, or a prefix in a bucket.
+"""Backup storage in a local folder, or under a prefix in a bucket.
 
 Objects are either complete or absent, and are durable when ``put`` returns.
 """
@@ -20,7 +20,7 @@ from octavo.kit.secrets.signing import Signer
 
 _BUCKET = "s3://"
 _OWN = "BACKUP_"
-"""Prefix of environment variables that apply only to backups."""
+"""Prefix for environment variables that apply only to backups."""
 _UNDONE = ".part"
 _SMALL = 4 * 1024 * 1024
 """Maximum number of bytes to send in one request."""
@@ -31,8 +31,8 @@ def is_bucket(address: str) -> bool:
 
 
 def _environment() -> Mapping[str, str]:
-    """Return the environment for accessing the backup bucket. The bucket can have its own credentials, so that losing
-    the credentials for files doesn't mean losing the backups, too."""
+    """Return the environment for accessing the backup bucket. The bucket can have its own credentials, so that
+    leaked credentials for files don't also give access to the backups."""
     own = {
         name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
     }
@@ -45,7 +45,7 @@ def _environment() -> Mapping[str, str]:
 
 
 class StoredBackup(NamedTuple):
-    """Stored object. ``modified``: the time of the last change in milliseconds since 1970."""
+    """Stored object. ``modified``: the time of its last change in milliseconds since 1970."""
 
     name: str
     size: int
@@ -55,9 +55,9 @@ class StoredBackup(NamedTuple):
 class BackupPlace:
     """Backup storage.
 
-    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables. A variable with the
-    prefix ``BACKUP_`` overrides each of them. ``new``: whether to create a missing folder. Raises NotFound if the
-    folder doesn't exist, and Unavailable if the storage can't be used.
+    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables. To override any
+    of these variables, add the prefix ``BACKUP_`` to its name. ``new``: whether to create a missing folder. Raises
+    NotFound if the folder doesn't exist, and Unavailable if the storage can't be used.
     """
 
     def __init__(self, address: str, *, new: bool = False) -> None:
@@ -126,7 +126,8 @@ class BackupPlace:
 
 
 def _whole_if_small(pieces: Iterable[bytes]) -> bytes | Iterator[bytes]:
-    """Join content that is small enough for one request to a bucket. Larger content is sent in parts."""
+    """Join content that is small enough for a single request to a bucket. Larger content is returned unchanged, and
+    is sent in parts."""
     rest, begin = iter(pieces), b""
     for piece in rest:
         begin += piece

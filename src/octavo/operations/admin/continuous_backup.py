@@ -1,8 +1,9 @@
-"""Continuous backup of SQLite: a periodic full base and, every few seconds, the pages that were committed in the
-meantime.
+"""Continuous backup of SQLite, which consists of a full copy of the database (a base) at regular intervals and,
+every few seconds, the pages committed in the meantime.
 
-``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
-its end; otherwise, it starts a new chain. Files are copied before the pages that may refer to them.
+``continuous_restore.py`` describes the storage format. A new process continues the newest chain of these backups if
+SQLite's log still contains the end of the chain; otherwise, it starts a new chain. Files are copied before the
+pages that may refer to them.
 """
 
 from __future__ import annotations
@@ -52,26 +53,26 @@ _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
 """Size in bytes at which the log is restarted. A restart blocks writers for a few milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
-"""Maximum size in bytes of the log while the backup location is unreachable. If it is exceeded, a new base is written
-when the location is reachable again."""
+"""Maximum size in bytes of the log while the backup location is unreachable. If the log grows larger, a new base is
+written when the location is reachable again."""
 _AGAIN = 5.0
 """Number of seconds after which a location that didn't respond is tried again."""
 _BASE_AGAIN = 60_000
-"""Time in milliseconds after which a failed attempt to write a base is retried."""
+"""Time in milliseconds after which writing a base is retried if it failed."""
 _ALIVE = 60_000
 """Time in milliseconds without changes after which the backup records that it is still running."""
 _LATELY = 2_000_000_000
-"""Time in nanoseconds after listing a folder within which another file with the same timestamp may still appear in the
-folder."""
+"""Time in nanoseconds after listing a folder during which another file with the same timestamp may still be added
+to the folder."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Terms(Struct, frozen=True):
     """Intervals and retention.
 
-    ``every``: the seconds between backups of changes. ``base_hours``: the hours between bases. ``moments``: the
-    number of past days within which any point in time can be restored. ``keep``: the number of days to keep
-    bases.
+    ``every``: the number of seconds between backups of changes. ``base_hours``: the number of hours between bases.
+    ``moments``: the number of past days within which any point in time can be restored. ``keep``: the number of
+    days for which bases are kept.
     """
 
     every: float = 5.0
@@ -183,7 +184,7 @@ class _Follower:
     # --- the chain
 
     def _begin(self) -> None:
-        """Continue the newest chain if the log still contains its end; otherwise, start a new chain."""
+        """Continue the newest chain if the log still contains the end of that chain; otherwise, start a new chain."""
         self._end_base()
         if self._is_new and self._goes_on():
             return
@@ -223,7 +224,7 @@ class _Follower:
         return True
 
     def _read_changes(self) -> None:
-        """Read and store the changes committed since the last call."""
+        """Read and store the changes that were committed since the last call."""
         segment = self._read_on()
         self._put(segment)
         if segment is None and now() - self._noted > _ALIVE:
@@ -317,7 +318,7 @@ class _Follower:
         self._log.end_previous_read()
 
     def _start_base(self) -> None:
-        """Start writing a base of the current database, in a thread that runs in parallel with the chain."""
+        """Start writing a base of the current database in a thread, while the chain continues."""
         there = self._files.list_hashes()
         with self._context.db.write():
             source = self._log.snapshot()
@@ -404,8 +405,8 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copier of the server's files from their folder to a backup location that doesn't have them yet. Files in a bucket
-    are backed up separately."""
+    """Copies files from the server's folder to a backup location, skipping files that are already there. Files in a
+    bucket are backed up separately."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None

@@ -1,9 +1,9 @@
 """Continuous backup: the storage format, restoring to a point in time, and verification.
 
-``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is
-the whole database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the
-hashes of all files at that time. The folder ``files/`` next to ``log/`` has every file by its hash.
-``continuous_backup.py`` writes all of this.
+``log/`` contains generations. Each of them is a chain of ``.pages`` files that are numbered without gaps. A
+``.base`` file contains the whole database at the end of the ``.pages`` file with the same number, and a ``.files``
+file contains the hashes of all files at that time. The folder ``files/`` next to ``log/`` contains every file,
+named by its hash. ``continuous_backup.py`` writes all of this.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class ChainEntry(NamedTuple):
 class Head(Struct):
     """First line of an entry.
 
-    ``size``: the number of pages of the database after the entry. ``before``: the end of the previous entry.
-    ``url``: the app's URL, only in a base. ``files``: whether files are stored along with the entry.
+    ``size``: the number of pages in the database after the entry. ``before``: the end of the previous entry.
+    ``url``: the app's URL, which only bases contain. ``files``: whether files are stored along with the entry.
     """
 
     format: str
@@ -94,7 +94,7 @@ class RestoreResult(Struct):
 
 
 def holds_log(place: BackupPlace) -> bool:
-    """Return whether a location has a continuous backup."""
+    """Return whether a location contains a continuous backup."""
     return bool(list_entries(place.list("log/")))
 
 
@@ -122,8 +122,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line, and then the pages in pieces. This is the inverse of ``packed``. Raises ValueError if the entry
-    is damaged."""
+    """Yield the line, and then the pages in chunks. This is the inverse of ``packed``. Raises ValueError if the
+    entry is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -166,7 +166,7 @@ def read_head(pieces: Iterator[bytes]) -> Head:
 
 
 def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Head:
-    """Write all pages of an entry to ``out``. Raises BadRequest if it is damaged."""
+    """Write all pages of an entry to ``out``. Raises BadRequest if the entry is damaged."""
     pieces = unpacked(place.get(entry.name))
     try:
         head = read_head(pieces)
@@ -242,7 +242,7 @@ def restore_followed(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Copy the missing files, and return the files that aren't in the backup."""
+    """Copy the files that are missing on the server, and return those that aren't in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):
@@ -294,15 +294,15 @@ def _rebuild(
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """Return a base and the pages changed after it, up to the requested time. Raises BadRequest if there is
-    no such base."""
+    """Return a base, followed by the entries with the pages that changed after it, up to the requested time. Raises
+    BadRequest if there is no suitable base."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
         raise BadRequest(f"{place.address}: there is no full backup written by --follow")
     early = [base for base in bases if until is None or base.time <= until]
     if not early:
         first = min(base.time for base in bases)
-        raise BadRequest(f"{place.address}: the earliest time that you can restore is {iso(first)}")
+        raise BadRequest(f"{place.address}: the earliest point in time that you can restore is {iso(first)}")
     base = max(early, key=age)
     later = sorted(
         (entry.number, entry)
@@ -317,7 +317,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
         if number != expected:
             raise BadRequest(
                 f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to restore"
-                f" a time no later than {iso(found[-1].time)}."
+                f" to a point in time no later than {iso(found[-1].time)}."
             )
         found.append(entry)
     return found
@@ -329,8 +329,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, damage to the newest state, which is found by restoring that state, and, with
-    ``fresh``, a last change that is older than this number of milliseconds.
+    These are damaged or missing entries, and damage to the newest state, which is found by restoring that state.
+    With ``fresh``, it is also a problem if the last entry is older than this number of milliseconds.
     """
     load_packages()
     kept = place.list("log/")
@@ -383,8 +383,8 @@ def _try_restore(place: BackupPlace) -> list[str]:
 
 
 def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
-    """Delete entries that aren't needed to restore a time since ``moments`` or a base since ``bases`` (both in
-    milliseconds since 1970). ``files``: the hashes of the server's current files."""
+    """Delete entries that aren't needed to restore any point in time after ``moments`` or any base after ``bases``
+    (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
     kept = place.list("log/")
     entries = list_entries(kept)
     whole = sorted((entry for entry in entries if entry.kind == "base"), key=age)

@@ -1,4 +1,4 @@
-"""Tokens, sessions, and accounts of people, for commands that list and revoke them."""
+"""List, revoke, and change people's tokens, sessions, and accounts, for the command line."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Revoke one of a person's tokens, or all tokens and agents (None), and return their number. Raises NotFound if the
-    person or token doesn't exist."""
+    """Revoke one of a person's tokens or, with None, all of their tokens and agents, and return how many were
+    revoked. Raises NotFound if the person or token doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
@@ -94,8 +94,8 @@ def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """End one of a person's sessions, or all of them (None), and return their number. Raises NotFound if the person or
-    session doesn't exist."""
+    """End one of a person's sessions or, with None, all of them, and return how many were ended. Raises NotFound if
+    the person or session doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
@@ -104,7 +104,7 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
 
 
 def end_sessions_of_everyone(context: Context) -> int:
-    """End the sessions of all people, and return their number. There is one transaction per person."""
+    """End everyone's sessions, and return the number of sessions. Each person has a separate transaction."""
     with context.db.read() as tx:
         people = [row[0] for row in tx.all("SELECT DISTINCT user_id FROM sessions ORDER BY user_id")]
     ended = 0
@@ -115,7 +115,7 @@ def end_sessions_of_everyone(context: Context) -> int:
 
 
 def list_accounts(context: Context, search: str | None) -> list[store.PersonRow]:
-    """Return all people with an account, newest first."""
+    """Return everyone with an account, newest first."""
     with context.db.read() as tx:
         found: list[store.PersonRow] = []
         page: str | None = None
@@ -153,21 +153,21 @@ def make_administrator(context: Context, email: str, organization_id: str) -> No
 
 
 def show_limits(context: Context, organization_id: str) -> list[tuple[Resource, int | None, int | None]]:
-    """Return the usage and the limit of each resource of an organization. The usage is None for requests."""
+    """Return the usage and the limit of each resource of an organization. For requests, the usage is None."""
     with context.db.read() as tx:
         used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return [(name, getattr(used, name, None), getattr(limits, name)) for name in RESOURCES]
 
 
 def change_limits(context: Context, organization_id: str, given: dict[str, int | None]) -> None:
-    """Change some limits for an organization. None means unlimited."""
+    """Change some of an organization's limits. None removes a limit."""
     with context.db.write() as tx:
         set_limits_by(tx, _BY, organization_id, replace(read_limits(tx, organization_id), **given))
 
 
 def reset_second_factor(context: Context, email: str) -> bool:
-    """Turn off a person's two-factor authentication. Return False if it was already off. Raises NotFound if the person
-    doesn't exist."""
+    """Turn off a person's two-factor authentication. Return False if it was already off. Raises NotFound if the
+    person doesn't exist."""
     with context.db.write() as tx:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 

@@ -39,22 +39,22 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference between clocks, in seconds."""
 _RENEWED = 14
-"""Number of days before a certificate's expiration. By then, it should have been renewed automatically."""
+"""Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
-"""Number of seconds within which one of Octavo's own servers must respond."""
+"""Number of seconds within which each of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Time in milliseconds after which another backup is expected."""
+"""Time in milliseconds since the last backup after which a new one is overdue."""
 _LITTLE_ROOM = 5_000_000_000
-"""Number of free bytes below which a large disk counts as nearly full. For a small disk, the limit is a tenth of its
-size."""
+"""Number of free bytes below which a large disk counts as nearly full. For a small disk, the threshold is a tenth
+of its size."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
-"""Prefixes of messages, each with the part of the server that the message is about."""
+"""Parts of the server by the prefixes of messages about them."""
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Test each part of a server. Optional parts that aren't configured don't count as problems."""
+    """Test each part of a server. It isn't a problem if an optional part isn't configured."""
     findings: list[Finding] = [_addresses(settings)]
     try:
         if not is_installed(settings):
@@ -75,7 +75,7 @@ def check_installation(settings: Settings) -> list[Finding]:
 
 
 def check_running(context: Context) -> list[Finding]:
-    """Test each part of a running server, like ``check_installation``."""
+    """Test each part of a running server, as ``check_installation`` does."""
     return [_addresses(context.settings), *check_context(context), *_check_services(context.settings)]
 
 
@@ -120,7 +120,7 @@ def check_context(context: Context) -> list[Finding]:
 
 
 def _check_services(settings: Settings) -> list[Finding]:
-    """Test the parts that don't need the data: the app, scripts, the language model, and email."""
+    """Test the parts that don't require the data: the app, scripts, the language model, and email."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
     return [
         *_certificates(settings),
@@ -147,7 +147,8 @@ def _directory(settings: Settings) -> list[Finding]:
 
 
 def _archive(tx: Transaction) -> list[Finding]:
-    """Report whether PostgreSQL's last attempt to archive its log succeeded, if archiving is configured."""
+    """Report whether PostgreSQL's last attempt to archive its write-ahead log succeeded, if archiving is
+    configured."""
     if tx.value(Live("SELECT current_setting('archive_mode')")) == "off":
         return []
     failed, which = tx.all(
@@ -168,7 +169,7 @@ def _archive(tx: Transaction) -> list[Finding]:
 
 
 def _certificates(settings: Settings) -> list[Finding]:
-    """Report the remaining validity of the certificates of the server's own domains."""
+    """Report how long the certificates of the server's own domains are still valid."""
     said = []
     for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
         if address.scheme != "https":
@@ -195,7 +196,7 @@ def _certificates(settings: Settings) -> list[Finding]:
 
 
 def _traces() -> list[Finding]:
-    """Report whether the trace collector specified in the environment is reachable."""
+    """Report whether the trace collector in the environment is reachable."""
     try:
         collector = tracing.find_collector()
         if collector is None:
@@ -247,7 +248,7 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report clock differences, because sessions, links, and job schedules depend on times from more than
+    """Report whether clocks differ, because sessions, links, and job schedules depend on the clocks of more than
     one machine."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"{apart:.1f} s apart from the database server"
@@ -287,7 +288,7 @@ def _secrets(context: Context) -> Finding:
 
 
 def _deliveries(context: Context) -> Finding:
-    """Report the numbers of pending events for integrations and webhooks, and of events that failed permanently."""
+    """Report the number of pending events for integrations and webhooks, and of events that failed permanently."""
     with context.db.read() as tx:
         counts: dict[str, int] = dict(
             tx.all("SELECT status, count(*) FROM deliveries WHERE status <> 'success' GROUP BY status")
@@ -325,7 +326,7 @@ def _backup(context: Context) -> Finding:
 
 
 def _maintenance(context: Context) -> list[Finding]:
-    """Report maintenance mode. It counts as a problem if it should have ended already."""
+    """Report maintenance mode. It is a problem if maintenance should already have ended."""
     with context.db.read() as tx:
         notice = find_maintenance(tx)
     if notice is None:
@@ -337,7 +338,7 @@ def _maintenance(context: Context) -> list[Finding]:
 
 
 def _scripts() -> Finding:
-    """Run the smallest possible script."""
+    """Check that scripts can run, by running a minimal script."""
     host = Host(1)
     try:
         answer = host.run(

@@ -1,4 +1,5 @@
-"""Import repositories with a ``docs.yaml`` as a site with all of its spaces, and export sites as such repositories."""
+"""Import a repository that has a ``docs.yaml`` as a site with all of its spaces, and export a site as a repository
+of this kind."""
 
 from __future__ import annotations
 
@@ -57,9 +58,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have a
-    directory, by their keys. ``known``: the spaces that IDs in links refer to, as far as they could be determined, by
-    ID. ``problems``: the problems with ``docs.yaml`` itself.
+    ``site_url``: the URL of the site, if it is published. ``spaces``: the imports of the spaces that have a
+    directory, by key. ``known``: the spaces to which IDs in links refer, by ID, as far as they could be determined.
+    ``problems``: the problems with ``docs.yaml`` itself.
     """
 
     site: str
@@ -89,17 +90,18 @@ def import_as_site_or_space(
 ) -> CompletedImport | ImportedSite:
     """Import a source as a site or as one new space.
 
-    A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several versions
-    or languages becomes a site with these as its variants. The site is the site that ``site`` specifies, the site
-    previously created from this source, or a new site, in this order of preference.
+    A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
+    versions or languages becomes a site with these as its variants. The site is, in order of preference, the one
+    that ``site`` specifies, the one previously created from this source, or a new site.
 
-    ``known``: existing spaces to import into, by their keys in ``docs.yaml``. ``whole``: whether to replace each space
-    with its directory. ``opening``: a function that opens a source that isn't a file. In that case, ``where`` only
-    identifies the source. ``private``: whether only administrators can see the new spaces until they share them.
+    ``known``: existing spaces into which to import, by their keys in ``docs.yaml``. ``whole``: whether to replace
+    the content of each space with its directory. ``opening``: a function that opens the source if it isn't a file.
+    In that case, ``where`` only identifies the source. ``private``: whether only administrators can see the new
+    spaces until they share them.
 
-    Raises BadRequest if the source or ``docs.yaml`` can't be read, if ``title`` is given although ``docs.yaml`` has its
-    own titles, or if another site has this title and ``new_site`` isn't set. Raises NotFound if the organization,
-    collection, or site doesn't exist.
+    Raises BadRequest if the source or ``docs.yaml`` can't be read, if ``title`` is given even though ``docs.yaml``
+    has its own titles, or if another site has this title and ``new_site`` isn't set. Raises NotFound if the
+    organization, collection, or site doesn't exist.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
@@ -153,7 +155,7 @@ def import_as_site_or_space(
 
 
 def _redirect_old_urls(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the
+    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return problems for
     URLs that couldn't be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
@@ -177,8 +179,8 @@ def _read(source: Source) -> DocsConfig:
 
 
 def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
-    """Return the files of each space that has a directory, by the key of the space. Raises BadRequest if there are
-    none."""
+    """Return the files of each space that has a directory, by the key of the space. Raises BadRequest if no space
+    has a directory."""
     parts = {}
     for entry in config.spaces:
         if entry.directory is None:
@@ -197,7 +199,7 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
 def _find_site(
     context: Context, organization_id: str, title: str, source: str, site: str | None, new_site: bool
 ) -> str | None:
-    """Return the site to import into; None for a new one."""
+    """Return the site into which to import; None for a new site."""
     if site is not None:
         return find_named(context, site, ["site"], organization_id).id
     if new_site:
@@ -217,8 +219,8 @@ def _find_site(
 
 
 class _SiteImport:
-    """Import of a site. It determines the space to import each entry of ``docs.yaml`` into, and the spaces that links
-    refer to."""
+    """Import of a site. It determines the space into which each entry of ``docs.yaml`` is imported, and the spaces
+    to which links refer."""
 
     def __init__(
         self,
@@ -237,7 +239,7 @@ class _SiteImport:
         self._private = private
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess the spaces that unknown IDs in links refer to. Return the keys of these spaces' entries by ID."""
+        """Guess to which spaces unknown IDs in links refer. Return the keys of these spaces' entries, by ID."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(
@@ -249,8 +251,8 @@ class _SiteImport:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """Return the space of each entry: a space from the mapping, a space that the site already has, or a new
-        space."""
+        """Return the space for each entry: in order of preference, a space from the mapping, a space that the site
+        already has, or a new space."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:
@@ -270,7 +272,8 @@ class _SiteImport:
 def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, object]:
     """Export a site as a repository: ``docs.yaml``, and the files of each space in a separate folder.
 
-    Links between its spaces use their keys. Existing files are overwritten, and none are deleted.
+    Links between the site's spaces use the keys of the spaces. Existing files are overwritten, and none are
+    deleted.
     """
     hosts = app_hosts(context.settings.url)
     with context.db.read() as tx:

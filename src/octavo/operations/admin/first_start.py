@@ -1,4 +1,4 @@
-"""The first start, and tokens created on the command line."""
+"""The first start of a server, and tokens that are created on the command line."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ ORGANIZATION_TITLE = "Octavo"
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
     """Return the ID of the person with this email address. The account is created if needed.
 
-    ``hand_over``: whether to hand over an existing account whose email address was never verified. Its password,
-    sessions, tokens, and agents are removed first.
+    ``hand_over``: whether to use an existing account even if its email address was never verified. The account's
+    password, sessions, tokens, and agents are then removed first.
     """
     if "@" not in email.strip("@"):
         raise BadRequest(f"email: must be an email address, not {email!r}")
@@ -75,13 +75,13 @@ def token_for(
 ) -> str:
     """Create a token for the person with this email address. The account is created if needed.
 
-    ``organization_id``: the organization that the person joins with ``role`` (by default, ``read``). Existing members
-    keep their role unless one is given. ``lifetime``: the lifetime in milliseconds. ``hand_over``: whether to take over
-    an account whose address was never verified, and which may therefore belong to someone else. All credentials of the
-    account are then removed.
+    ``organization_id``: the organization that the person joins with ``role`` (by default, ``read``). Existing
+    members keep their role unless one is given. ``lifetime``: the lifetime of the token in milliseconds.
+    ``hand_over``: whether to use an account even if its address was never verified, in which case it may belong to
+    someone else. All credentials of the account are then removed.
 
-    Raises Conflict if such an account would become a member without ``hand_over``, or if the account is
-    deactivated.
+    Raises Conflict if an account with an unverified address would become a member without ``hand_over``, or if the
+    account is deactivated.
     """
     with context.db.write() as tx:
         user_id = _person(tx, email, hand_over=hand_over)
@@ -125,7 +125,7 @@ class FirstStart(Struct, frozen=True):
 
 
 _BEGUN = "first-start"
-"""Marker file in the data folder that exists during the first start."""
+"""Marker file in the data folder. It exists during the first start."""
 _MANUAL = "Octavo manual"
 _NOTE = "manual.json"
 """File in the data folder that records the published manual."""
@@ -134,9 +134,9 @@ _NOTE = "manual.json"
 def first_start(context: Context) -> FirstStart | None:
     """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
-    Return None if there is already an organization, unless the first start was interrupted; in that case, it is
-    completed. Several processes can start at the same time: one of these processes sets up the server, and the other
-    processes with the same data folder wait. The token is stored in ``admin-token`` in the data folder.
+    Return None if there is already an organization, unless the first start was interrupted, in which case it is
+    completed. Several processes can start at the same time: one of these processes sets up the server, and the
+    other processes with the same data folder wait. The token is stored in ``admin-token`` in the data folder.
     """
     with locked_folder(context.settings.data_folder):
         return _first_start(context)
@@ -171,7 +171,7 @@ def _first_start(context: Context) -> FirstStart | None:
 
 
 def opening_address(context: Context) -> str:
-    """Return the URL of the app, or a sign-in link until the first administrator has signed in."""
+    """Return the URL of the app; until the first administrator has signed in, return a sign-in link."""
     settings = context.settings
     with context.db.write() as tx:
         admin = find_user_by_email(tx, settings.first_admin)
@@ -183,8 +183,9 @@ def opening_address(context: Context) -> str:
 
 
 def _kept_token(settings: Settings) -> str:
-    """Store the first administrator's token in a file, and return the token. It is the configured token, the token that
-    is already stored, or a new token. The file is flushed to disk before this returns."""
+    """Store the first administrator's token in a file, and return the token. The token is, in order of preference,
+    the configured token, the token that is already stored, or a new token. The file is flushed to disk before this
+    returns."""
     path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
     write_durably(path, f"{token}\n".encode())
@@ -218,7 +219,7 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
 
 
 class _Manual(Struct, frozen=True):
-    """Manual that was published on this server, with its space, its revision, and a hash of its files."""
+    """Manual that is published on this server, with its space, its revision, and a hash of its files."""
 
     space: str
     revision: str
@@ -226,8 +227,8 @@ class _Manual(Struct, frozen=True):
 
 
 def update_manual(context: Context) -> bool:
-    """Import the manual of this version after an upgrade, unless someone changed or removed the previous manual. Return
-    whether the manual was imported."""
+    """After an upgrade, import the manual of this version, unless someone changed or removed the previous manual.
+    Return whether the manual was imported."""
     with locked_folder(context.settings.data_folder):
         return _update_manual(context)
 
@@ -268,7 +269,7 @@ def _digest(folder: Path) -> str:
 
 
 def find_manual() -> Path | None:
-    """Return the folder of the manual: inside the installed package, or next to the source."""
+    """Return the folder of the manual, which is inside the installed package or next to the source."""
     package = Path(str(files("octavo")))
     for folder in (package / "manual", package.parent.parent / "docs"):
         if (folder / "SUMMARY.md").is_file():

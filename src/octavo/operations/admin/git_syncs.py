@@ -1,4 +1,4 @@
-"""Git sync for the command line."""
+"""Git sync commands."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _rows(named: Named) -> type[Connected]:
 
 
 def describe_sync(context: Context, named: Named) -> dict[str, object]:
-    """Return the sync state of a space, or of a collection or site with its ``spaces``. Raises NotFound if
-    there is none."""
+    """Return the sync state of a space, or of a collection or site with its ``spaces``. Raises NotFound if there is
+    no sync."""
     row = _find(context, named)
     said = {
         named.kind: row.owner_id,
@@ -77,8 +77,8 @@ def _of_project(context: Context, row: Connected) -> dict[str, object]:
 def sync_now(context: Context, named: Named, first: First | None) -> dict[str, object]:
     """Sync a space, collection, or site in this process, and return its state.
 
-    ``first``: the side to start from, if the sync needs that decision. Raises NotFound if there is no sync, and
-    Conflict if a server process is running it.
+    ``first``: the side from which to start, if the sync requires that decision. Raises NotFound if there is no
+    sync, and Conflict if a server process is already running the sync.
     """
     row = _find(context, named)
     if first is not None:

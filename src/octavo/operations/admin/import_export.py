@@ -1,4 +1,4 @@
-"""Import and export for the command line and the first start: open, import, and publish."""
+"""Open, import, publish, and export content for the command line and the first start."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def import_space(
 
     ``space_id``: an existing space; by default, a new space is created, which requires ``organization_id``.
     ``private``: whether only administrators can see the new space until they share it.
-    ``known``: the names of spaces in links, with their IDs on this server. ``kind``: the format of the
-    source; detected by default. ``whole``: whether to replace the space's content with the source.
+    ``known``: the IDs of spaces on this server, by the names that links use for these spaces. ``kind``: the format
+    of the source; detected by default. ``whole``: whether to replace the space's content with the source.
 
     Raises BadRequest if the source can't be read, and NotFound if the space or collection doesn't exist.
     """
@@ -119,7 +119,8 @@ def preview(context: Context, where: str, kind: str | None = None, several: bool
 
 
 def read_known(file: Path) -> dict[str, str]:
-    """Read a mapping file. Raises BadRequest if it can't be read."""
+    """Read a file that maps the names or IDs of spaces in links to spaces on this server. Raises BadRequest if the
+    file can't be read."""
     try:
         return read_map(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, YamlError) as error:
@@ -128,10 +129,10 @@ def read_known(file: Path) -> dict[str, str]:
 
 @contextmanager
 def opened(context: Context, where: str, kind: str | None = None, several: bool = False) -> Iterator[Source]:
-    """Open a source in its detected format, or as ``kind``.
+    """Open a source in the detected format or, if ``kind`` is given, in that format.
 
-    ``several``: whether to open its versions and languages as parts. Raises BadRequest if the source can't be
-    read.
+    ``several``: whether to open the source's versions and languages as parts. Raises BadRequest if the source can't
+    be read.
     """
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.converting import CONVERTED, convert_file, read_files
@@ -164,7 +165,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
 
 
 def _hint(where: str) -> str:
-    """Return a hint for people who passed the URL of a website."""
+    """Return a hint for people who specified the URL of a website."""
     if not where.lower().startswith(("http://", "https://")):
         return ""
     return (
@@ -205,7 +206,7 @@ def check_known(context: Context, organization_id: str, known: Mapping[str, str]
 
 
 def identity_of(where: str) -> str:
-    """Return the identity of a source: a hash of its location, without the branch and credentials. Raises
+    """Return the identity of a source: a hash of its location without the branch and without credentials. Raises
     BadRequest if the location is invalid."""
     if "://" in where:
         address = read_address(where.partition("#")[0])
@@ -231,8 +232,8 @@ def import_into_space(
     *,
     in_site: bool = False,
 ) -> CompletedImport:
-    """Import an opened source into a space. ``where``: the source's location, which identifies it.
-    ``in_site``: whether the import is part of a site import, which handles the customization."""
+    """Import an opened source into a space. ``where``: the source's location, which identifies it. ``in_site``:
+    whether the import is part of the import of a site, which applies the customization."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     if not publish and source.brand and not in_site:
@@ -263,8 +264,8 @@ def import_into_space(
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
-    """Customize a new site as specified by its source, on behalf of an administrator of the organization.
-    Return the problems with values that can't be used."""
+    """Customize a new site as its source specifies, on behalf of an administrator of the organization. Return
+    problems for values that can't be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
     if user is None or not given.brand:
@@ -285,7 +286,7 @@ def make_space(
     author: str | None = None,
     private: bool = False,
 ) -> str:
-    """Create a space with the title, shortened to the maximum length. ``private``: see ``import_space``."""
+    """Create a space. The title is shortened to the maximum length. ``private``: see ``import_space``."""
     with context.db.write() as tx:
         space = insert_space(
             tx,
@@ -322,8 +323,8 @@ def write_state(
     folder: Path,
     change: Callable[[Exported], Exported] = lambda exported: exported,
 ) -> Iterator[WrittenFile]:
-    """Write the files of a state to ``folder``, one at a time. ``change``: the function that modifies each
-    file. Raises BadRequest if a file would be outside the folder."""
+    """Write the files of a state to ``folder``, one at a time. ``change``: a function that modifies each file.
+    Raises BadRequest if a file would be outside the folder."""
     root = folder.resolve()
     for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()

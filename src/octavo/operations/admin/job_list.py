@@ -1,4 +1,4 @@
-"""Jobs for ``octavo jobs``: pending, running, and failed (parked), for people and for scripts."""
+"""Jobs for ``octavo jobs``: pending, running, and failed (parked) jobs, for people and for scripts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from octavo.kit.work.outbox import count_waiting
 
 
 class JobPage(Struct):
-    """First jobs in a list, with parked jobs first, with the total number of jobs, and with the number of pending
-    events by consumer. Failed events are jobs of the kind ``deliverEvent``."""
+    """First page of a job list, parked jobs first. It also contains the total number of jobs and the number of
+    pending events by consumer. Failed events are jobs of the kind ``deliverEvent``."""
 
     jobs: list[dict[str, Any]]
     count: int
@@ -36,14 +36,15 @@ def get_job(context: Context, job_id: str) -> dict[str, object]:
 
 
 def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
-    """Run these parked jobs again or, by default, all parked jobs (of a kind, if given), and return their number.
-    Raises NotFound if an ID isn't that of a parked job."""
+    """Run these parked jobs again or, by default, all parked jobs (or those of one kind), and return the number of
+    jobs. Raises NotFound if an ID doesn't belong to a parked job."""
     with context.db.write() as tx:
         return jobs.retry_parked(tx, job_ids, kind=kind)
 
 
 def present(row: JobRow) -> dict[str, object]:
-    """Present a job, with times in ISO 8601 format. ``problem``: the last line of the error."""
+    """Return a job in the format of the command's output, with times in ISO 8601 format. ``problem``: the last line
+    of the error."""
     return {
         "id": row.id,
         "kind": row.kind,

@@ -1,4 +1,4 @@
-"""Write, find, and delete backups that are named after their time, in a folder or a bucket."""
+"""Write, find, and delete backups in a folder or a bucket. The name of each backup contains its time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUFFIX = ".backup"
 
 
 def is_place(address: str) -> bool:
-    """Return whether an address is a folder or bucket of backups instead of a single file."""
+    """Return whether an address is a folder or bucket for several backups, instead of a single file."""
     if is_bucket(address):
         return not address.endswith(SUFFIX)
     return address.endswith("/") or Path(address).is_dir()
@@ -36,8 +36,9 @@ def back_up_into(
 ) -> tuple[str, BackupOutcome]:
     """Write a backup whose name contains the current time, verify it, and return its name.
 
-    ``keep``: the age in milliseconds after which older backups are then deleted. ``progress``: a function that counts
-    files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be written.
+    ``keep``: the maximum age of backups in milliseconds. Older backups are deleted afterward. ``progress``: a
+    function that counts files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be
+    written.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:
@@ -57,8 +58,8 @@ def back_up_into(
 
 @contextmanager
 def opened_backup(address: str) -> Iterator[Path]:
-    """Open a backup as a local file: a single file, local or in a bucket, or the newest one in a folder or
-    bucket. Raises BadRequest, NotFound, or Unavailable if there is none or it can't be read."""
+    """Open a backup as a local file. The backup is a single file, either local or in a bucket, or the newest backup
+    in a folder or bucket. Raises BadRequest, NotFound, or Unavailable if there is none or it can't be read."""
     if is_place(address):
         place = BackupPlace(address)
         names = _dated(place)

@@ -1,4 +1,5 @@
-"""Organization limits: set by server administrators, and shown to the administrators of each organization."""
+"""Operations on organization limits. Server administrators set the limits, and the administrators of each
+organization can see them."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> Or
 def put_limits(
     call: Call, operator: OperatorAccess, organization_id: str, body: OrganizationLimits
 ) -> OrganizationUsage:
-    """Set an organization's limits. Resources that you leave out are unlimited. An organization that exceeds a limit
-    keeps all of its content, but can't add more. The change is recorded in the organization's audit log."""
+    """Set an organization's limits. Omitted resources are unlimited. An organization that exceeds a limit keeps all
+    of its content, but can't add more. The change is recorded in the organization's audit log."""
     with call.db.write() as tx:
         get_organization(tx, organization_id)
         set_limits_by(tx, operator.actor, organization_id, body.read())
@@ -42,7 +43,7 @@ def put_limits(
 
 @operation("getOrganizationUsage", "GET", "/orgs/{organizationId}/usage", needs=Can.ADMIN)
 def get_usage(call: Call, org: OrgAccess) -> OrganizationUsage:
-    """Get the current usage of an organization, its usage on each of the last days, and the limits that the server
-    administrator has set."""
+    """Get the current usage of an organization, its usage on each of the last days, and the limits set by the
+    server administrator."""
     with call.db.read() as tx:
         return present_usage(tx, org.organization_id)

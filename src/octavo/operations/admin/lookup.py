@@ -25,7 +25,7 @@ class Named(Struct, frozen=True):
     title: str
     address: str
     short: tuple[str, ...] = ()
-    """Shorter forms of the URL."""
+    """Shorter forms of the URL by which the object can also be found."""
 
 
 def find_named(
@@ -36,7 +36,8 @@ def find_named(
     *,
     prefers: Kind | None = None,
 ) -> Named:
-    """Return the object of one of these kinds with an ID, a URL, or a title, optionally in a single organization.
+    """Return the object of one of these kinds with the given ID, URL, or title, optionally only within one
+    organization.
 
     ``prefers``: the kind to choose if objects of more than one kind match. Raises NotFound if nothing matches, and
     BadRequest with a list if several objects match.
@@ -57,8 +58,8 @@ def find_named(
 
 
 def the_organization(context: Context) -> str:
-    """Return the ID of the only organization. Raises BadRequest with a list if there are several organizations or
-    none."""
+    """Return the ID of the only organization. Raises BadRequest if there is no organization or more than one, and
+    lists the organizations."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:

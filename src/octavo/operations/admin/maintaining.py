@@ -1,4 +1,4 @@
-"""Start and end maintenance and announcements, and send reminders about maintenance that was left on.
+"""Start and end maintenance and announcements, and send reminders if maintenance was left on.
 
 The same functions serve the API and the command line. Every change is recorded in the audit log of each
 organization, because it affects all of them.
@@ -48,8 +48,8 @@ def begin(
 ) -> ServerNotice:
     """Start or schedule maintenance or an announcement, replacing the current maintenance or announcement.
 
-    ``starts_at``: None for now. Times are in milliseconds. Raises BadRequest if the times contradict each
-    other, or if an announcement has no text.
+    ``starts_at``: the start; None to start immediately. Times are in milliseconds. Raises BadRequest if the times
+    contradict each other, or if an announcement has no text.
     """
     moment = now()
     starts = moment if starts_at is None else starts_at
@@ -83,7 +83,7 @@ def forgotten_since(notice: ServerNotice) -> int | None:
 
 @job("remindOfMaintenance", bound="one email for each server administrator", in_maintenance=True)
 def remind(context: Context) -> None:
-    """Remind the server administrators once a day if maintenance was left on."""
+    """Remind the server administrators, once a day, that maintenance was left on."""
     with context.db.write() as tx:
         notice = find_maintenance(tx)
         if notice is None or forgotten_since(notice) is None:

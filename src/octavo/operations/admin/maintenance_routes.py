@@ -1,4 +1,5 @@
-"""Operations to get maintenance mode and announcements and, for server administrators, to change them."""
+"""Operations on maintenance mode and announcements. Anyone who is signed in can get them, and server administrators
+can change them."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ operation = Area("access").operation
 
 @operation("getServerNotices", "GET", "/installation/notices", needs=Can.OWN_ACCOUNT)
 def get_notices(call: Call, caller: SignedIn) -> ServerNotices:
-    """Get the maintenance notice and the announcement that everyone on the server sees. Server administrators also get
-    an announcement that hasn't started yet."""
+    """Get the maintenance notice and the announcement that everyone on the server sees. Server administrators also
+    get an announcement that hasn't started yet."""
     with call.db.read() as tx:
         operator = is_operator(tx, call.settings, caller.user_id)
         return present_notices(list_notices(tx), to_operator=operator)

@@ -1,9 +1,9 @@
 """Restore one organization, space, or site from a backup into a running server.
 
 The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
-applies. From that database, the part is exported and then imported. An organization keeps its IDs. A space or site is
-restored as a new object next to the existing object. Its files contain no permissions and no page restrictions, so only
-administrators can see the new spaces until they share them.
+applies. The part is then exported from that server and imported into the running server. An organization keeps its
+IDs. A space or site is restored as a new object next to the existing object. Its files contain no permissions and no
+page restrictions, so only administrators can see the new spaces until they share them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from .reindexing import Progress
 
 
 class BackupPart(Struct, frozen=True):
-    """Organization, space, or site in a backup. ``organization``: the ID of its organization. ``pages``: the number of
-    pages in a space. ``changed_at``: the time of its last change. ``present``: whether it also exists on the running
-    server."""
+    """Organization, space, or site in a backup. ``organization``: the ID of its organization. ``pages``: the number
+    of pages, for a space. ``changed_at``: the time of its last change. ``present``: whether it also exists on the
+    running server."""
 
     kind: Kind
     id: str
@@ -65,11 +65,11 @@ class RestoredPart(Struct, frozen=True):
 def opened_copy(
     settings: Settings, address: str, until: int | None, progress: Progress = lambda done, total: None
 ) -> Iterator[Context]:
-    """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore
-    from a continuous backup, in milliseconds.
+    """Open a backup as a separate server in a temporary folder. ``until``: the point in time to which a continuous
+    backup is restored, in milliseconds.
 
-    Raises BadRequest if the backup is damaged, too old, or too new, and Unavailable if it is from another server, whose
-    key this server doesn't know.
+    Raises BadRequest if the backup is damaged, too old, or too new, and Unavailable if it is from another server
+    and this server doesn't have that server's key.
     """
     with TemporaryFolder("restore") as name:
         folder = Path(name)
@@ -144,10 +144,11 @@ def restore_part(
 ) -> RestoredPart:
     """Restore an organization with its IDs, or a space or a site as a new object.
 
-    ``name``: its ID, URL, or title in the backup. ``organization_id``: the organization to restore a space or a site
-    to; by default, the original one. ``label``: text about the backup, such as a date, to add to the title.
+    ``name``: the ID, URL, or title of the part in the backup. ``organization_id``: the organization to which a
+    space or site is restored; by default, the original one. ``label``: text about the backup to add to the title,
+    such as a date.
 
-    Raises NotFound if the part isn't in the backup, and BadRequest if it is an organization that still exists
+    Raises NotFound if the part isn't in the backup, and BadRequest if the part is an organization that still exists
     on this server.
     """
     found = find_named(copy, name, [kind])
@@ -215,8 +216,8 @@ def _require_missing(context: Context, organization_id: str) -> None:
 
 
 def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
-    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if that organization
-    isn't on this server."""
+    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if that
+    organization isn't on this server."""
     with copy.db.read() as tx:
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)
     with context.db.read() as tx:

@@ -1,4 +1,4 @@
-"""Rebuild all derived data. This is used after a restore or an import, and by ``octavo reindex``."""
+"""Rebuild all derived data, after a restore or an import, or with ``octavo reindex``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Progress = Callable[[int, int], None]
 
 
 class Rebuilt(Struct):
-    """Result of a rebuild. ``spaces``: the number of spaces read. ``counts``: the number of wrong counts."""
+    """Result of a rebuild. ``spaces``: the number of spaces that were read. ``counts``: the number of counts that
+    were wrong."""
 
     spaces: int
     counts: int
@@ -28,11 +29,11 @@ def reindex(
     organization_id: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Rebuilt:
-    """Rebuild the search index, references, and counts of one or all organizations, one space at a time, while the
-    server keeps running.
+    """Rebuild the search index, references, and counts of one organization or of all organizations. The server
+    keeps running, because spaces are rebuilt one at a time.
 
-    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``progress``: a function that counts spaces. Raises
-    NotFound if the organization doesn't exist.
+    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``progress``: a function that counts spaces.
+    Raises NotFound if the organization doesn't exist.
     """
     where = TABLES["spaces"].rows_of_organization if organization_id else "1 = 1"
     with database.read() as tx:

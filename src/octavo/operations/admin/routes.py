@@ -1,4 +1,5 @@
-"""Server administration: an overview of the server, its jobs, and checks of its parts."""
+"""Operations for server administration: an overview of the server, its jobs, accounts, and organizations, and
+checks of its parts."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def _migrations() -> list[Migration]:
 
 @operation("getInstallation", "GET", "/installation", needs=Can.OPERATE)
 def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
-    """Get an overview of the server: version, URLs, database, files, email, and jobs."""
+    """Get an overview of the server: its version, URLs, database, files, email, and jobs."""
     settings = call.settings
     with call.db.read() as tx:
         engine, size = store.describe_database(tx)
@@ -134,8 +135,8 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     "checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,), in_maintenance=True
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
-    """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
-    check runs at a time. Returns 503 while another check is running."""
+    """Test each part of the server, as `octavo check` does, and report which parts work, which don't, and why. Only
+    one check runs at a time. Returns 503 while another check is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is already running. Try again when it has finished.")
     try:
@@ -149,9 +150,9 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     "startBackup", "POST", "/installation/backups", needs=Can.OPERATE, errors=(409,), in_maintenance=True
 )
 def start_backup(call: Call, operator: OperatorAccess) -> RunningBackup:
-    """Back up the server in the background, into the place in the setting `OCTAVO_BACKUP_PLACE`, like `octavo
-    backup`. `getInstallation` reports the progress and the result. Returns 409 if no place is configured or a
-    backup is already running."""
+    """Back up the server in the background, as `octavo backup` does, to the backup location in the setting
+    `OCTAVO_BACKUP_PLACE`. `getInstallation` reports the progress and the result. Returns 409 if no backup location
+    is configured or a backup is already running."""
     with call.db.write() as tx:
         return present_running_backup(backup_jobs.start_backup(tx, call.context))
 
@@ -165,8 +166,8 @@ def start_backup(call: Call, operator: OperatorAccess) -> RunningBackup:
     in_maintenance=True,
 )
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Send a test email to the caller immediately. The response specifies whether the mail server accepted the email,
-    or contains the error that the mail server returned."""
+    """Send a test email to the caller immediately. The response indicates whether the mail server accepted the
+    email, and contains the mail server's error if it didn't."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
@@ -199,7 +200,7 @@ def list_organizations(
 
 @operation("listInstallationUsers", "GET", "/installation/users", needs=Can.OPERATE)
 def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQuery) -> Listing[HostedPerson]:
-    """List all people with an account, newest first."""
+    """List everyone who has an account, newest first."""
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)
     return present_slice(found, lambda row: present_person(call, row, call.settings))
@@ -210,7 +211,8 @@ def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQu
 
 @operation("foreseeOwnAccountDeletion", "GET", "/user/deletion", needs=Can.OWN_ACCOUNT)
 def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
-    """Preview the deletion of your account: the numbers of objects to delete, and whether the deletion is possible."""
+    """Preview the deletion of your account: how many objects of each kind would be deleted, and whether the account
+    can be deleted."""
     with call.db.read() as tx:
         return present_deletion(
             account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
@@ -231,7 +233,8 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     "foreseeAccountDeletion", "GET", "/installation/users/{userId}/deletion", needs=Can.OPERATE, errors=(404,)
 )
 def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
-    """Preview the deletion of an account: the numbers of objects to delete, and whether the deletion is possible."""
+    """Preview the deletion of an account: how many objects of each kind would be deleted, and whether the account
+    can be deleted."""
     with call.db.read() as tx:
         return present_deletion(
             account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
@@ -251,9 +254,9 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     "updateAccount", "PATCH", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(400, 404, 409)
 )
 def update_account(call: Call, operator: OperatorAccess, user_id: str, body: UpdateAccount) -> HostedPerson:
-    """Change a person's email address, or deactivate or activate their account. Deactivating ends all
-    sessions and revokes all tokens and agents; memberships and content are kept. A new email address counts
-    as verified. Returns 409 if the person is a server administrator or the last administrator of an
+    """Change a person's email address, or deactivate or activate their account. Deactivating an account ends all of
+    its sessions and revokes all of its tokens and agents. Memberships and content are kept. A new email address
+    counts as verified. Returns 409 if the person is a server administrator or the last administrator of an
     organization, or if another account has the email address."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
@@ -272,11 +275,11 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
     errors=(404, 409),
 )
 def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
-    """Merge an account into another account of the same person, and delete it. The remaining account gets the
-    memberships, teams, permissions, and content of the deleted account. If both are members of an organization, the
-    higher role applies. The password, sessions, tokens, agents, and notifications of the deleted account are deleted
-    with it. Returns 409 if one of them is the account of a server administrator or managed by an organization, or if
-    the remaining account is deactivated."""
+    """Merge an account into another account of the same person, and delete the merged account. The remaining
+    account gets the memberships, teams, permissions, and content of the deleted account. If both are members of an
+    organization, the higher role applies. The password, sessions, tokens, agents, and notifications of the deleted
+    account are deleted with it. Returns 409 if either account belongs to a server administrator or is managed by an
+    organization, or if the remaining account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         merge_accounts(tx, call.context, operator.actor, user_id, body.into)
@@ -323,7 +326,7 @@ def create_sign_in_link(call: Call, operator: OperatorAccess, user_id: str) -> S
     needs=Can.CHANGE_SIGN_IN,
 )
 def reset_second_factor(call: Call, operator: OperatorAccess, user_id: str) -> bool:
-    """Turn off two-factor authentication for a person who lost their device and recovery codes."""
+    """Turn off two-factor authentication for a person who has lost their device and recovery codes."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return accounts.reset_second_factor(tx, operator.actor, user_id)
@@ -339,8 +342,8 @@ def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """List background jobs. Failed jobs (`parked`) come first, followed by running jobs and pending jobs. An event that
-    couldn't be delivered is a job of the kind `deliverEvent`."""
+    """List background jobs. Failed jobs (`parked`) come first, followed by running jobs and pending jobs. An event
+    that couldn't be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(
@@ -366,7 +369,7 @@ def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     "retryInstallationJob", "POST", "/installation/jobs/{jobId}/retry", needs=Can.OPERATE, errors=(404,)
 )
 def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
-    """Retry a failed job, with all its attempts. Returns 404 if the job hasn't failed."""
+    """Retry a failed job, with the full number of attempts. Returns 404 if the job hasn't failed."""
     with call.db.write() as tx:
         jobs.retry_parked(tx, [job_id])
         return present_whole_job(jobs.get_job(tx, job_id))
@@ -374,6 +377,6 @@ def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
 
 @operation("retryInstallationJobs", "POST", "/installation/jobs/retry", needs=Can.OPERATE)
 def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
-    """Retry all failed jobs, or all failed jobs of a kind. Returns their number."""
+    """Retry all failed jobs, or all failed jobs of a kind. Returns the number of jobs."""
     with call.db.write() as tx:
         return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

@@ -1,9 +1,9 @@
-"""Check a published site for people and for AI agents: its links, images, and machine-readable files.
+"""Check that a published site works for people and AI agents: its links, images, and machine-readable files.
 
-A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases, the
-check acts as an anonymous visitor. Each response adds the URLs that it links to, each of which is requested once, until
-no URLs are left or a limit is reached. Links are evaluated only after that, because the target of a link may be
-requested much later.
+A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases,
+the check acts as an anonymous visitor. It requests each URL once, and adds the URLs to which the response links,
+until no URLs are left or a limit is reached. Links are evaluated only after that, because the target of a link may
+be requested much later.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _MAX_LINKS = 5_000
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
-"""Kinds of findings that the crawl also detects, in the form that visitors see."""
+"""Kinds of findings that the crawl also detects, as visitors would see them."""
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
-"""Status codes that other sites return to non-browser clients for pages that people can read."""
+"""Status codes that other sites return to clients other than browsers, even for pages that people can read."""
 
 
 class CheckLimits(Struct, frozen=True, kw_only=True):
-    """Limits for a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum total size
-    in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
+    """Limits for a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum total
+    size in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
 
     addresses: int = 5_000
     size: int = 500_000_000
@@ -63,8 +63,8 @@ class CheckLimits(Struct, frozen=True, kw_only=True):
 
 
 class SiteProblem(Struct, frozen=True):
-    """Problem found on a site. ``rule``: link, anchor, image, alternative-text, external, markdown, accept,
-    llms, sitemap, or bound; or the kind of a finding."""
+    """Problem found on a site. ``rule``: ``link``, ``anchor``, ``image``, ``alternative-text``, ``external``,
+    ``markdown``, ``accept``, ``llms``, ``sitemap``, or ``bound``; or the kind of a finding."""
 
     rule: str
     text: str
@@ -77,9 +77,9 @@ class PageReport(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, rename="camel"):
-    """Result of a check. ``external``: the number of checked URLs of other sites. ``external_left``: the
-    number of such URLs that weren't checked. ``found``: the site's own URL, followed by pages with
-    problems, sorted by URL."""
+    """Result of a check. ``external``: the number of checked URLs of other sites. ``external_left``: the number of
+    URLs of other sites that weren't checked. ``found``: the site's own URL, followed by the pages with problems,
+    sorted by URL."""
 
     site: str
     pages: int
@@ -97,8 +97,8 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response to a request made by the check. ``status``: the status; 0 if there was no response. ``reason``: the
-    reason there was no response."""
+    """Response to a request that the check made. ``status``: the status; 0 if there was no response. ``reason``:
+    the reason there was no response."""
 
     status: int
     headers: Mapping[str, str]
@@ -107,8 +107,7 @@ class _Answer(Struct, frozen=True):
 
 
 class _Seen(Struct, frozen=True):
-    """Summary of a response. ``anchors``: the anchors of a page. ``leads``: the target, if it is a
-    redirect."""
+    """Summary of a response. ``anchors``: the anchors of a page. ``leads``: the target of a redirect."""
 
     status: int
     reason: str
@@ -119,7 +118,8 @@ class _Seen(Struct, frozen=True):
 
 
 class _Use(Struct, frozen=True):
-    """Use of a URL. ``page``: the page that uses the URL. ``rule``: the rule that is violated if the URL is wrong."""
+    """Use of a URL. ``page``: the page that uses the URL. ``rule``: the rule that is violated if the URL doesn't
+    work."""
 
     page: str
     rule: str
@@ -148,7 +148,7 @@ def check_site(
 
 
 def _with_findings(report: Report, findings: Sequence[SiteFault], start: str) -> Report:
-    """Return a report that also contains the findings of a scan, except findings that the crawl itself reports."""
+    """Return a report that also contains the findings of a scan, except for those that the crawl itself reports."""
     pages = {page.page: list(page.problems) for page in report.found}
     for finding in findings:
         if finding.kind not in _CRAWLED and finding.severity != "low":
@@ -164,8 +164,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: private hosts to which connections are allowed, in addition to the URL's own host. Raises BadRequest if
-    the URL is invalid, and FetchError if it doesn't respond.
+    ``allowed``: private hosts to which connections are allowed, in addition to the URL's own host. Raises
+    BadRequest if the URL is invalid, and FetchError if it doesn't respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
@@ -453,8 +453,8 @@ class _Check:
                 self._progress(done + 1, len(urls))
 
     def _check_external(self, url: str) -> str:
-        """Return the problem with a URL on another site; empty if there is none. The body of the response isn't
-        read."""
+        """Check a URL on another site, and return the problem; empty if there is none. The body of the response
+        isn't read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
@@ -471,7 +471,7 @@ class _Check:
 
 
 def _markdown_of(url: str) -> str:
-    """Return the usual URL of a page's Markdown. It is used for pages that don't link to their Markdown."""
+    """Return the URL that a page's Markdown usually has. It is used for pages that don't link to their Markdown."""
     return f"{url}index.md" if url.endswith("/") else f"{url.removesuffix('.html')}.md"
 
 

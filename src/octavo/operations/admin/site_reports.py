@@ -1,4 +1,4 @@
-"""Reports of `octavo check-site` in formats for CI services and people."""
+"""Reports from `octavo check-site` in formats for CI services and people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEVELS = {"low": "note", "medium": "warning", "high": "error"}
 
 
 def markdown_report(report: Report) -> str:
-    """Return a report as Markdown, such as for the summary of a CI job."""
+    """Return a report as Markdown, for example for the summary of a CI job."""
     lines = [f"# {_escape(report.site)}", "", f"Pages: {report.pages}. Problems: {report.problems}."]
     if report.found:
         lines += ["", "| Page | Rule | Problem |", "| --- | --- | --- |"]
@@ -23,12 +23,11 @@ def markdown_report(report: Report) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape text for a cell of a Markdown table."""
     return "".join(f"\\{char}" if char in "\\`*_{}[]<>()#|!~&" else char for char in text)
 
 
 def sarif_report(report: Report, version: str) -> str:
-    """Return a report in SARIF 2.1.0, which code hosts show as annotations."""
+    """Return a report in SARIF 2.1.0, which code hosting services show as annotations."""
     rules = sorted({problem.rule for page in report.found for problem in page.problems})
     results: list[dict[str, Any]] = [
         {

@@ -1,8 +1,8 @@
 """Export a public site as a folder of files that any web server can serve.
 
 Every file is a response of the reader's own application to a visitor without cookies, so an export contains only
-content that anonymous visitors can see. URLs on pages are changed to URLs in the export, and all features that need a
-server (search, questions, ratings, API testing, and the MCP server) are removed.
+content that anonymous visitors can see. URLs on pages are changed to URLs in the export, and all features that
+require a server (search, questions, ratings, API testing, and the MCP server) are removed.
 
 A page is stored as ``path/index.html``, which every web server, object store, and static host serves without
 configuration. New files are first written to a staging folder and then moved into place one by one, so that an
@@ -50,7 +50,7 @@ from octavo.sites.site.wire import proxied_path
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
-"""Paths of files that start with a tilde. All other paths with a tilde need a server."""
+"""Paths that start with a tilde and lead to files. All other paths that start with a tilde require a server."""
 _TEXTS = ("~feed.xml", "~llms/")
 """Paths of text files that contain page URLs."""
 _NOT_PAGES = (".md", ".txt", ".xml")
@@ -60,10 +60,10 @@ _LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
-"""Scripts that need the server: API testing, integration scripts, and questions."""
+"""Scripts that require the server: for API testing, integrations, and questions."""
 LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
-"""Lines in llms.txt and skill.md that mention services of the server."""
+"""Pattern for lines in llms.txt and skill.md that mention services of the server."""
 _FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
 _BELOW = "/*"
 
@@ -74,7 +74,7 @@ class SiteExport(Struct, frozen=True, rename="camel"):
     """Result of an export.
 
     ``written``, ``unchanged``, and ``removed``: the numbers of files. ``left_out``: redirects for all URLs under a
-    path, which static files can't implement. ``broken``: the URLs that pages link to but that don't exist.
+    path, which static files can't implement. ``broken``: the URLs to which pages link but that don't exist.
     """
 
     pages: int
@@ -100,12 +100,12 @@ def export_site(
 ) -> SiteExport:
     """Export a public site to ``folder``.
 
-    ``base``: the location at which the export will be served: a URL, or a path on any host. Unchanged files of an
+    ``base``: the location at which the export will be served: a URL, or a path on any host. Unchanged files from an
     earlier export of the same site are kept, and obsolete files are deleted. Other files in the folder are never
     changed.
 
-    Raises NotFound if the site doesn't exist, and BadRequest if the site isn't public, ``base`` is invalid, or
-    the folder contains conflicting files.
+    Raises NotFound if the site doesn't exist, and BadRequest if the site isn't public, ``base`` is invalid, or the
+    folder contains conflicting files.
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
@@ -144,7 +144,7 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: UrlParts) -> bool:
-    """Return whether an export can be served under a URL. The URL must have a host, or must be only a path."""
+    """Return whether an export can be served under a URL. The URL must have a host, or consist only of a path."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
@@ -169,7 +169,8 @@ class SiteAddresses:
         """Pages by their decoded paths under the site."""
 
     def below(self, url: str) -> str | None:
-        """Return the path of a URL under the site, still encoded; None if the URL is outside the site."""
+        """Return the part of a URL's path that is below the site, still encoded; None if the URL is outside the
+        site."""
         parts = read_address(url)
         if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
             return None
@@ -194,13 +195,13 @@ class SiteAddresses:
         return any(part.startswith("~") and part not in _KEPT for part in unquote(below).split("/"))
 
     def name(self, below: str) -> str:
-        """Return the file of a path, relative to the export."""
+        """Return the exported file for a path, relative to the export."""
         path = unquote(below).strip("/")
         return f"{path}/index.html".lstrip("/") if self.is_page(below) else path
 
     def new(self, url: str, below: str) -> str:
-        """Return the URL in the export for ``url``. Page URLs end with a slash, so that servers don't have
-        to redirect."""
+        """Return the URL in the export that corresponds to ``url``. Page URLs end with a slash, so that servers
+        don't have to redirect."""
         parts = read_address(url)
         assert parts is not None  # Otherwise it would have no path under the site.
         path = below.strip("/")
@@ -220,9 +221,9 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
-    """Return the paths that an export starts with, and the redirects that it omits.
+    """Return the paths at which an export starts, and the redirects that it omits.
 
-    These are the paths of pages, including hidden pages, which may not be linked, and the paths of redirects.
+    The paths are those of redirects and of all pages, including hidden pages, to which there may be no links.
     """
     wanted: dict[str, None] = {"": None}
     left_out = []
@@ -270,7 +271,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 class _Crawl:
-    """Crawl that requests the given URLs, and all URLs that they link to, once each."""
+    """Crawl that requests the given URLs, and all URLs to which they lead, once each."""
 
     def __init__(
         self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress
@@ -340,7 +341,7 @@ class _Crawl:
     # --- pages ------------------------------------------------------------------------------------------
 
     def _new(self, url: str) -> str:
-        """Return the corresponding URL in the export, and queue its target for export."""
+        """Return the corresponding URL in the export, and add its target to the queue."""
         below = self._addresses.below(url)
         if below is None or self._addresses.needs_server(below):
             return url
@@ -400,7 +401,7 @@ class _Crawl:
         return self._new(value) if is_live else value
 
     def _remove_server_parts(self, document: Any) -> None:
-        """Remove all parts that need a server, and URLs that aren't in the export."""
+        """Remove all parts that require a server, and URLs that aren't in the export."""
         addresses = self._addresses
         live = f"{addresses.origin}{addresses.base}"
         for element in list(document.iter(html.etree.Element)):
@@ -449,7 +450,7 @@ class _Crawl:
 
 
 def _drop(element: Any) -> None:
-    """Remove an element, and the list items and menus that contain nothing else."""
+    """Remove an element, along with list items and menus that would then be empty."""
     while True:
         parent = element.getparent()
         if parent is None:
@@ -463,7 +464,7 @@ def _drop(element: Any) -> None:
 
 
 def _digest(text: str) -> str:
-    """Return the hash of a style sheet for a Content-Security-Policy."""
+    """Return the hash of an inline style sheet or script, for a Content-Security-Policy header."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -471,7 +472,7 @@ def _digest(text: str) -> str:
 
 
 class _Folder:
-    """Folder of an export: files of earlier runs, and the files that this run is about to write."""
+    """Folder of an export, with the files of earlier runs and the files that this run will write."""
 
     def __init__(self, folder: Path, site_id: str) -> None:
         self._root = folder.resolve()
@@ -518,7 +519,8 @@ class _Folder:
         self._staged.append(name)
 
     def take_over(self) -> tuple[int, int]:
-        """Move staged files into place, delete obsolete files, and return the numbers of both."""
+        """Move staged files into place, and delete obsolete files. Return the number of moved files and the number
+        of deleted files."""
         gone = self._former - self.names
         # If this is interrupted, every exported file is still listed.
         self._write_manifest(self._former | self.names)
@@ -547,12 +549,12 @@ class _Folder:
         os.replace(temporary, self._root / MANIFEST)
 
     def clear(self) -> None:
-        """Delete files that were staged but not moved, including the files of an interrupted run."""
+        """Delete files that were staged but not moved into place, including those from an interrupted run."""
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 
 def _make_folder(path: Path) -> None:
-    """Create a folder that is readable by web servers, which run as other users."""
+    """Create a folder that web servers can read. They run as other users."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Storage that each kind of data uses, measured once a day, because measuring reads the whole database and
+"""Storage that each kind of data uses. It is measured once a day, because measuring it reads the whole database and
 lists all files."""
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _PAGES = {
     "staged_versions",
     "versioned",
 }
-"""Tables of pages and their history. Tables of the search index start with ``search_``; all other tables are
-``other``."""
+"""Tables with pages and their history. Tables of the search index start with ``search_``, and all other tables
+count as ``other``."""
 
 
 class StorageUsage(Struct, frozen=True):
-    """Size of one kind of data. ``measured_at``: the time in milliseconds."""
+    """Storage that one kind of data uses. ``measured_at``: the time in milliseconds."""
 
     kind: StorageKind
     bytes: int
@@ -52,7 +52,8 @@ class StorageUsage(Struct, frozen=True):
 
 
 def list_storage(tx: Transaction) -> list[StorageUsage]:
-    """Return the last measurement in the order of ``STORAGE_KINDS``; empty if there is none yet."""
+    """Return the results of the last measurement, in the order of ``STORAGE_KINDS``; empty if there hasn't been one
+    yet."""
     rows = [StorageUsage(*row) for row in tx.all("SELECT kind, bytes, measured_at FROM storage_usage")]
     return sorted(rows, key=lambda row: STORAGE_KINDS.index(row.kind))
 
@@ -84,7 +85,8 @@ jobs.schedule("measureStorage", _EVERY, "measureStorage")
 
 
 def _measure_backups(address: str) -> int:
-    """Return the bytes of all backups in a place; 0 if there is none or it can't be read now."""
+    """Return the total size in bytes of all backups in a backup location; 0 if there is none or if it can't be read
+    right now."""
     if not address:
         return 0
     try:
@@ -95,7 +97,7 @@ def _measure_backups(address: str) -> int:
 
 
 def _list_table_sizes(tx: Transaction) -> list[tuple[str, int]]:
-    """Return the bytes of each table, including its indexes. On SQLite, tables can occur several times."""
+    """Return the size of each table in bytes, including its indexes. On SQLite, a table can occur more than once."""
     if tx.engine == "postgresql":
         found = tx.all(
             Live(

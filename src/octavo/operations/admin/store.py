@@ -26,7 +26,7 @@ class OrganizationRow(Struct, frozen=True):
 
 class PersonRow(Struct, frozen=True):
     """Person on this server. ``last_seen_at``: the time of the person's last activity in any organization.
-    ``is_first``: whether the account was created when the server first started."""
+    ``is_first``: whether the account was created when the server was first started."""
 
     user: UserRow
     verified: bool
@@ -64,7 +64,7 @@ def list_organizations(
 
 
 def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | None) -> Slice[PersonRow]:
-    """Return all accounts of people, newest first, without service accounts."""
+    """Return everyone's accounts, newest first, excluding service accounts."""
     where, given = "u.kind = 'person'", dict[str, Any]()
     if search:
         where += f" AND {PEOPLE_LIKE}"

@@ -1,4 +1,5 @@
-"""Verify email domains and site domains as the server administrator, and offer integrations to all organizations."""
+"""Verify email domains and site domains on the server administrator's authority, and offer integrations to all
+organizations."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ def verify_domain(context: Context, organization_id: str, domain: str) -> None:
 
 
 def trust(context: Context, organization_id: str) -> None:
-    """Allow an organization to use any domains and paths for its sites without verification. Raises
-    NotFound if the organization doesn't exist."""
+    """Allow an organization to use any domains and paths for its sites without verifying them. Raises NotFound if
+    the organization doesn't exist."""
     with context.db.write() as tx:
         get_organization(tx, organization_id)
         trust_organization(tx, organization_id)

@@ -1,4 +1,4 @@
-"""Wire types for server administration."""
+"""Wire format of server administration."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """File storage. ``free`` and ``total``: bytes on the disk of the data folder."""
+    """File storage. ``free`` and ``total``: the free and the total number of bytes on the disk with the data
+    folder."""
 
     location: str
     free: int
@@ -56,8 +57,8 @@ class InstallationFiles(Struct):
 
 
 class InstallationMail(Struct):
-    """Email settings of this server. ``server``: the mail server without its password; omitted if none is configured.
-    In that case, no email can be sent."""
+    """Email settings of this server. ``server``: the mail server without its password. It is omitted if none is
+    configured, in which case no email can be sent."""
 
     sender: str
     server: str | UnsetType = UNSET
@@ -71,8 +72,8 @@ class InstallationCounts(Struct):
 
 
 class InstallationJobs(Struct, rename="camel", kw_only=True):
-    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time at which the oldest due job
-    became due."""
+    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time at which the oldest
+    pending job became due."""
 
     waiting: int
     running: int
@@ -82,7 +83,7 @@ class InstallationJobs(Struct, rename="camel", kw_only=True):
 
 
 class InstallationBackup(Struct, rename="camel"):
-    """Successful or failed backup. ``problem``: the reason for the failure, if it failed."""
+    """Successful or failed backup. ``problem``: the reason the backup failed, if it did."""
 
     place: str
     ended_at: str
@@ -100,8 +101,8 @@ def present_backup(run: BackupRun) -> InstallationBackup:
 
 
 class RunningBackup(Struct, rename="camel"):
-    """Backup that is pending or running. ``done`` and ``total``: numbers of files; ``total`` is omitted while
-    the database is read."""
+    """Backup that is pending or running. ``done`` and ``total``: numbers of files. ``total`` is omitted while the
+    database is being read."""
 
     started_at: str
     done: int
@@ -113,8 +114,8 @@ def present_running_backup(found: BackupProgress) -> RunningBackup:
 
 
 class InstallationStorage(Struct, rename="camel"):
-    """Storage that one kind of data uses: ``files``, ``pages`` with their history, the ``search`` index,
-    the rest of the database (``other``), and ``backups`` in the configured place."""
+    """Storage that one kind of data uses. The kinds are ``files``, ``pages`` with their history, the ``search``
+    index, the rest of the database (``other``), and ``backups`` in the configured backup location."""
 
     kind: StorageKind
     bytes: int
@@ -130,8 +131,8 @@ class InstallationJobHour(Struct):
 
 
 class InstallationData(Struct, rename="camel"):
-    """Data compared with the running version. ``upgradedAt``: the time of the last migration. ``writtenBy``:
-    the version that migrated the data."""
+    """Version of the server's data, relative to the running version of Octavo. ``upgradedAt``: the time of the last
+    migration. ``writtenBy``: the version that migrated the data."""
 
     upgraded_at: str
     written_by: Literal["current", "newer", "older"]
@@ -139,9 +140,9 @@ class InstallationData(Struct, rename="camel"):
 
 class WholeInstallation(Struct, rename="camel", kw_only=True):
     """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last backup that
-    didn't fail, even if it isn't in ``backups``. ``backupPlace``: the place for backups that are started in the app;
-    omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``: the last
-    measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
+    didn't fail, even if it isn't in ``backups``. ``backupPlace``: the location for backups that are started in the
+    app; omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``:
+    the last measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
 
     name: str
     version: str
@@ -165,7 +166,7 @@ class WholeInstallation(Struct, rename="camel", kw_only=True):
 
 
 class Finding(Struct):
-    """Tested part of the server. ``text``: the result or the problem."""
+    """Part of the server that was tested. ``text``: the result or the problem."""
 
     part: str
     works: bool
@@ -208,8 +209,8 @@ Limit = Annotated[int, Meta(ge=0, le=2**53)] | None
 
 
 class OrganizationLimits(Struct):
-    """Limits for an organization; null means unlimited. ``storage``: bytes of files. ``requests``: API requests per
-    minute."""
+    """Limits for an organization; null means unlimited. ``storage``: the total size of files in bytes.
+    ``requests``: the number of API requests per minute."""
 
     members: Limit = None
     agents: Limit = None
@@ -222,7 +223,7 @@ class OrganizationLimits(Struct):
 
 
 class UsedResources(Struct):
-    """Resource usage of an organization. ``storage``: bytes of files, including files in drafts."""
+    """Resource usage of an organization. ``storage``: the total size of files in bytes, including files in drafts."""
 
     members: int
     agents: int
@@ -253,7 +254,7 @@ def present_limits(limits: ResourceLimits) -> OrganizationLimits:
 
 
 def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
-    """Measure an organization's current usage, and present it."""
+    """Measure an organization's current usage, and return it in the API format."""
     used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return OrganizationUsage(
         used=UsedResources(**msgspec.structs.asdict(used)),
@@ -304,7 +305,7 @@ class MergeAccount(Struct):
 
 
 class SignInLink(Struct):
-    """One-time sign-in link."""
+    """Sign-in link that can be used once."""
 
     url: str
 
@@ -315,7 +316,7 @@ class JobsQuery(PageQuery):
 
 
 class Job(Struct, rename="camel", kw_only=True):
-    """Background job. ``problem``: the last line of the last attempt's ``error``."""
+    """Background job. ``error``: the error of the last attempt. ``problem``: the last line of this error."""
 
     id: str
     kind: str
@@ -365,8 +366,8 @@ class RetriedJobs(Struct):
 
 
 class TestedMail(Struct):
-    """Recipient of a test email, and whether the mail server accepted the email. ``problem``: the reason it didn't, if
-    any."""
+    """Result of sending a test email: the recipient, and whether the mail server accepted the email. ``problem``:
+    the reason the mail server didn't accept it, if it didn't."""
 
     to: str
     sent: bool
@@ -374,7 +375,8 @@ class TestedMail(Struct):
 
 
 def present_jobs(counts: list[JobCount], *, later: int, events: int) -> InstallationJobs:
-    """Present the number of jobs by state. ``later``: the number of scheduled jobs, which count as pending."""
+    """Return the number of jobs by state in the API format. ``later``: the number of scheduled jobs, which count as
+    pending."""
     found = {"waiting": later, "running": 0, "parked": 0}
     for one in counts:
         found[one.state] += one.count
@@ -383,8 +385,8 @@ def present_jobs(counts: list[JobCount], *, later: int, events: int) -> Installa
 
 
 class EndedMembership(Struct, rename="camel"):
-    """Membership that ends with the account. ``lastAdministrator``: whether the organization has no other
-    administrator, so that the account can't be deleted yet."""
+    """Membership that ends when the account is deleted. ``lastAdministrator``: whether the organization has no
+    other administrator. If so, the account can't be deleted yet."""
 
     organization: str
     title: str
@@ -392,10 +394,9 @@ class EndedMembership(Struct, rename="camel"):
 
 
 class AccountDeletion(Struct, rename="camel", kw_only=True):
-    """Preview of an account's deletion. ``possible``: whether the account can be deleted now.
-    ``organizations``, ``sessions``, ``tokens``, and ``agents``: the numbers of objects that are deleted with
-    it. ``comments``, ``changeRequests``, and ``reviews``: the numbers of objects that are kept without a
-    name."""
+    """Preview of an account's deletion. ``possible``: whether the account can be deleted now. ``organizations``:
+    the memberships that would end. ``sessions``, ``tokens``, and ``agents``: how many of each would be deleted.
+    ``comments``, ``changeRequests``, and ``reviews``: how many of each would be kept without a name."""
 
     possible: bool
     organizations: list[EndedMembership]
@@ -436,8 +437,8 @@ class ServerNoticeInput(Struct, rename="camel"):
 
 
 class WholeServerNotice(Struct, rename="camel", kw_only=True):
-    """Notice with its state. ``on``: whether it has started. ``overdue``: whether maintenance should already have
-    ended."""
+    """Notice with its state. ``on``: whether the notice has started. ``overdue``: whether maintenance should
+    already have ended."""
 
     message: str
     on: bool
@@ -455,7 +456,7 @@ class ServerNotices(Struct, kw_only=True):
 
 
 def present_notices(found: Mapping[NoticeKind, ServerNotice], *, to_operator: bool) -> ServerNotices:
-    """Present scheduled and current notices. Scheduled announcements are included only for server
+    """Return scheduled and current notices in the API format. Scheduled announcements are included only for server
     administrators."""
     shown = {
         kind: WholeServerNotice(

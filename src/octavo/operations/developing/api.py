@@ -1,4 +1,4 @@
-"""Client for the API of a local or remote Octavo server, with a person's token."""
+"""Client for the API of a local or remote Octavo server, which uses a person's token."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ApiClient:
         self._client.close()
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Return the response, or None if it is empty. Raises RefusedCall if the API returns an error, and
+        """Return the decoded response; None if it is empty. Raises RefusedCall if the API returns an error, and
         Unavailable if there is no response."""
         try:
             answer = self._client.request(method, path, json=body)
@@ -72,7 +72,8 @@ class ApiClient:
         return given
 
     def only_organization(self) -> str:
-        """Return the ID of the token owner's only organization. Raises BadRequest with a list if there are several."""
+        """Return the ID of the token owner's only organization. Raises BadRequest with a list of organizations if
+        there is more than one."""
         found = self.call("GET", "/orgs")["items"]
         if len(found) == 1:
             return str(found[0]["id"])

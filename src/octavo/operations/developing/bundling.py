@@ -1,6 +1,6 @@
-"""Bundle the files of a script into one module with esbuild, and install the npm packages that it uses.
+"""Bundle the files of a script into one module with esbuild, and install the npm packages that the script uses.
 
-Both run in Deno, like scripts, so Node.js isn't required. No code of the integration is executed.
+Both steps run in Deno, as scripts do, so Node.js isn't required. None of the integration's code is executed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ _INSTALL_VARIABLES = re.compile(
     r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY"
     r"|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|DENO_\w+"
 )
-"""Environment variables of the author that are available during the installation of packages: cache locations and
-network settings."""
+"""Environment variables that are passed on to the installation of packages: cache locations and network settings."""
 _SECONDS = 300
 """Time limit in seconds. It is long enough to install packages over a slow network."""
 
 
 class BundleFailed(OctavoError):
-    """Raised if bundling failed. The message has one line per problem, with the file and line."""
+    """Raised if bundling failed. The message has one line for each problem, with the file and line number."""
 
 
 class _Problem(Struct):
@@ -66,8 +65,8 @@ def bundle(entry: Path, *, development: bool = False) -> str:
 
 
 def install_packages(folder: Path, say: Callable[[str], None]) -> None:
-    """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file, if any. Raises
-    BadRequest if they can't be installed, and Unavailable if Deno isn't installed."""
+    """Install missing dependencies of the nearest ``package.json``. If there is a lock file, install the versions
+    in it. Raises BadRequest if the dependencies can't be installed, and Unavailable if Deno isn't installed."""
     folder = folder.resolve()
     above = [folder, *folder.parents]
     home = next((one for one in above if (one / "package.json").is_file()), None)

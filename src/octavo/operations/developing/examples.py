@@ -1,4 +1,4 @@
-"""Built-in integrations, each in a folder with its source, and the starter for new integrations."""
+"""Built-in integrations, each in a folder with its source, and the template for new integrations."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .manifest import FILE, publication, read_manifest
 
 _STARTER = "starter"
 _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
-"""Files next to the folders. All integrations share these files."""
+"""Files that are in the same folder as the integrations' folders, and that all integrations share."""
 
 
 def builtin_folder() -> Path:
-    """Return the folder of the built-in integrations: inside the installed package, or next to the source.
+    """Return the folder of the built-in integrations, which is inside the installed package or next to the source.
     Raises NotFound if there is none."""
     package = Path(str(files("octavo")))
     for folder in (package / "builtin_integrations", package.parent.parent / "integrations"):
@@ -41,8 +41,8 @@ def list_builtin() -> list[str]:
 
 
 def build_builtin(target: Path, say: Callable[[str], None]) -> None:
-    """Write the files needed to publish each built-in integration to the folder ``target``: ``NAME.json``,
-    and its script ``NAME.js``. Raises BadRequest, BundleFailed, or Unavailable if that fails."""
+    """Write the files that are needed to publish each built-in integration to the folder ``target``: ``NAME.json``
+    and the script ``NAME.js``. Raises BadRequest, BundleFailed, or Unavailable if that fails."""
     target.mkdir(parents=True, exist_ok=True)
     with TemporaryFolder("integration") as place:
         # Packages must not be installed into the source folder.
@@ -59,8 +59,8 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
-    """Publish and install a built-in integration in an organization, and return the installation in the API's format.
-    After an update of Octavo, this publishes the next version of the integration. Raises BadRequest, RefusedCall, or
+    """Publish a built-in integration and install it in an organization. Return the installation in the API format.
+    After an update of Octavo, this publishes a new version of the integration. Raises BadRequest, RefusedCall, or
     Unavailable if that fails."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"

@@ -21,12 +21,13 @@ from octavo.kit.texts import pattern
 
 FILE = "gitbook-manifest.yaml"
 _DEFAULT = "default"
-"""Name of the environment that is used by default."""
+"""Name of the default environment."""
 _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """Values that override the values in the manifest if the integration is published for ``envs.<name>``."""
+    """Values that override those in the manifest if the integration is published for the environment
+    ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
@@ -34,7 +35,8 @@ class Environment(Struct, rename="camel"):
 
 
 class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
-    """Manifest. It is the body of publishIntegration, but with file paths instead of the script and the images."""
+    """Manifest of an integration. It has the same fields as the body of ``publishIntegration``, but file paths in
+    place of the script and the images."""
 
     name: Annotated[
         str,
@@ -55,7 +57,7 @@ class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
 
 
 class LoadedManifest(Struct, frozen=True):
-    """Manifest read from the file ``path``. ``unknown``: the messages about unknown keys."""
+    """Manifest that was read from the file ``path``. ``unknown``: messages about unknown keys."""
 
     path: Path
     manifest: ManifestFile
@@ -84,9 +86,9 @@ def read_manifest(
     *,
     secrets: bool = True,
 ) -> LoadedManifest:
-    """Read the manifest in a folder, with the values of an environment applied and secrets filled in. ``variables``:
-    the environment variables; by default, the variables of the process. ``secrets``: whether to fill in secrets;
-    otherwise, only their names are kept. Raises BadRequest with the file and the problem if the manifest is invalid."""
+    """Read the manifest in a folder, apply the values of an environment, and fill in secrets. ``variables``: the
+    environment variables; by default, those of the process. ``secrets``: whether to fill in secrets; otherwise,
+    only their names are kept. Raises BadRequest with the file and the problem if the manifest is invalid."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -116,7 +118,7 @@ def read_manifest(
 
 
 def publication(read: LoadedManifest, script: str, organization: str) -> PublishIntegration:
-    """Return the body of publishIntegration. Raises BadRequest if an image can't be read."""
+    """Return the body of ``publishIntegration``. Raises BadRequest if an image can't be read."""
     manifest = read.manifest
     fields: dict[str, Any] = {name: getattr(manifest, name) for name in PublishIntegration.__struct_fields__}
     images = [
@@ -139,7 +141,7 @@ def _for_environment(path: Path, manifest: ManifestFile, name: str | None) -> Ma
 
 
 def _fill_secrets(path: Path, secrets: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the secrets with every ``${{ env.NAME }}`` replaced."""
+    """Return the secrets with every ``${{ env.NAME }}`` replaced with the value of the variable."""
 
     def value(name: str, reference: str) -> str:
         kind, _, variable = reference.partition(".")

@@ -19,8 +19,8 @@ _SECONDS = 60
 
 
 class Added(NamedTuple):
-    """A packed integration that was read. ``version``: the published version; None if it wasn't published because of
-    ``problem``."""
+    """Packed integration that was read. ``version``: the published version; None if ``problem`` prevented it from
+    being published."""
 
     source: str
     name: str | None
@@ -33,9 +33,10 @@ def add_packed(
 ) -> Iterator[Added]:
     """Publish each packed integration in a source as its next version.
 
-    ``source``: a packed file, a folder of packed files, or the URL of a packed file or of a JSON list of such URLs.
-    ``secrets``: values by integration and name of the secret. ``public``: whether to list them publicly instead of with
-    the visibility in the file. Raises BadRequest or Unavailable if the source can't be read.
+    ``source``: a packed file, a folder of packed files, the URL of a packed file, or the URL of a JSON list with
+    the URLs of packed files. ``secrets``: the values of secrets, by integration and name. ``public``: whether to
+    make the integrations public, regardless of the visibility in the files. Raises BadRequest or Unavailable if the
+    source can't be read.
     """
     for place, data in _read(source):
         name = None

@@ -1,4 +1,4 @@
-"""Publish an integration from its folder, or pack it into one file that can be published in the app."""
+"""Publish an integration from its folder, or pack it into a single file that can be published in the app."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .manifest import publication, read_manifest
 def pack_folder(
     place: Path, target: Path | None, say: Callable[[str], None], *, environment: str | None = None
 ) -> Path:
-    """Bundle the script, write all data needed to publish it to one JSON file (by default, ``NAME.integration.json``),
-    and return the path of the file. It contains the body of publishIntegration and the integration's ``name``, without
-    the organization, and with only the names of its secrets.
+    """Bundle the script, write all data that is needed for publishing to one JSON file (by default,
+    ``NAME.integration.json``), and return the path of the file. The file contains the integration's ``name`` and
+    the body of ``publishIntegration``, without the organization and without the values of secrets.
 
     Raises BadRequest, BundleFailed, Unavailable, or OSError if that fails.
     """
@@ -43,7 +43,7 @@ def publish_folder(
     organization: str | None = None,
     environment: str | None = None,
 ) -> JsonObject:
-    """Bundle the script, publish it as the next version, and return the integration in the API's format.
+    """Bundle the script, publish it as the next version, and return the integration in the API format.
     ``organization``: the ID or subdomain of the organization, which takes precedence over the manifest.
 
     Raises BadRequest, BundleFailed, RefusedCall, or Unavailable if that fails.

@@ -1,8 +1,7 @@
-"""Development mode, which runs an integration on its author's machine with events from its real
-installations.
+"""Development mode, which runs an integration on its author's machine with events from its real installations.
 
-The server sends events to a tunnel instead of the published script. Behind the tunnel, a small web server
-passes them to the current script in the folder, in the same runtime that runs published scripts.
+The server sends events to a tunnel instead of the published script. Behind the tunnel, a small web server passes
+the events to the current script in the folder, which runs in the same runtime as published scripts.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ class _Environment(msgspec.Struct, rename="camel"):
 
 
 class Development:
-    """Script in a folder. Each event runs the script with the current files. This is thread-safe."""
+    """Script in a folder. Each event runs the script from the current files. This class is thread-safe."""
 
     def __init__(self, script: str, allowed: str, say: Say) -> None:
-        """Create the development mode. ``allowed``: the value of the setting ``allow_private_fetch`` for
-        requests by the script."""
+        """Set up development mode. ``allowed``: the value of the setting ``allow_private_fetch`` for requests that
+        the script makes."""
         self._current = (1, script)
         self._allowed_values, self._say = allowed, say
         self._host = Host(2)
@@ -95,8 +94,8 @@ def develop(
     all_installations: bool = False,
     allowed: str = "",
 ) -> None:
-    """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on this machine.
-    Without it, the server must be able to reach that port directly.
+    """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on this
+    machine. Without a tunnel, the server must be able to reach that port directly.
 
     Raises BadRequest, BundleFailed, RefusedCall, or Unavailable before it starts.
     """
@@ -144,7 +143,7 @@ def develop(
 def _reload(
     development: Development, manifest: Path, environment: str | None, announce: Callable[[], None], say: Say
 ) -> None:
-    """Reload the files. Problems are printed, and the previous script stays in use."""
+    """Reload the files. If there are problems, print them and keep using the previous script."""
     try:
         read = read_manifest(manifest, environment)
         install_packages(manifest.parent, say)
@@ -158,7 +157,7 @@ def _reload(
 
 
 def _file_state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return the modification times and sizes of the files in a folder, except packages and hidden files."""
+    """Return the modification times and sizes of the files in a folder, excluding packages and hidden files."""
     found = {}
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules" and not name.startswith(".")]
@@ -221,7 +220,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
             self.wfile.write(answer.body)
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Do nothing, because only events are printed, not requests."""
+            """Do nothing. Only events are printed, not the requests that deliver them."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
@@ -239,7 +238,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
 
 
 def _event(content_type: str, body: bytes) -> ScriptEvent:
-    """Parse the event in a form. Raises BadRequest if it is invalid."""
+    """Parse the event in a form. Raises BadRequest if the event is invalid."""
     boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"').encode()
     parts: dict[str, bytes] = {}
     for part in body.split(b"--" + boundary)[1:-1] if boundary else ():
@@ -255,7 +254,7 @@ def _event(content_type: str, body: bytes) -> ScriptEvent:
 
 @contextmanager
 def _interrupted_by_termination() -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C."""
+    """Treat SIGTERM like Ctrl-C."""
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt

@@ -1,1 +1,1 @@
-"""The schema: one ordered list of SQL files."""
+"""The database schema, as one ordered list of SQL files."""

@@ -115,7 +115,7 @@ def set_email(tx: Transaction, user_id: str, email: str) -> None:
 
 
 def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:
-    """Update the given values."""
+    """Update a user's name, photo URL, or both. None keeps the current value."""
     tx.run(
         """UPDATE users SET display_name = COALESCE(:name, display_name), photo_url = COALESCE(:photo, photo_url)
            WHERE id = :id""",
@@ -150,8 +150,8 @@ def insert_managed(
 
 
 def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
-    """Record that the organization created this account and that its directory or identity provider controls
-    it."""
+    """Record that the organization created this account, and that the organization's directory or identity
+    provider controls it."""
     tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
 
 
@@ -161,8 +161,8 @@ def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """Hand over the account to the person who verified its email address, by removing its password and its
-    manager."""
+    """Hand over the account to the person who verified its email address, by removing its password and the
+    organization that manages it."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,

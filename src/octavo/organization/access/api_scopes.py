@@ -1,8 +1,8 @@
 """Scopes that a person can grant to an app that requests API access through OAuth, and the operations of each
 scope.
 
-The names are the names of the public API. Apps can't call operations that aren't covered by a scope. Such operations
-change accounts, tokens, sign-in, or entire organizations, or are specific to Octavo."""
+The scopes have the same names as in the public API. Apps can't call operations that aren't covered by a scope.
+Such operations change accounts, tokens, sign-in, or entire organizations, or are specific to Octavo."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
 """Authorization: code can access an organization, collection, site, or space only through one of these functions.
 
-Each function takes an actor, fetches the object, checks that the actor's token or session can reach it (``reach``),
-finds the actor's role on it, and checks whether the role includes the required ability. If the object is out of reach
-or not visible to the actor, it raises NotFound, as if the object didn't exist; if the object is visible but the ability
-is missing, it raises Forbidden. The result is a proof, which contains the actor and is passed to all other functions
-that the operation uses. Proofs are created only in files named ``authorization.py``; a test enforces this.
+Each function takes an actor, fetches the object, checks that the actor's token or session can reach it
+(``reach``), finds the actor's role on it, and checks whether the role includes the required ability. If the
+object is out of reach or not visible to the actor, the function raises NotFound, as if the object didn't exist.
+If the object is visible but the ability is missing, the function raises Forbidden. The result is a proof, which
+contains the actor and is passed to all other functions that the operation uses. Proofs are created only in files
+named ``authorization.py``; a test enforces this.
 
-The dispatcher calls ``enter_*`` functions for IDs in a path. ``*_access`` functions do the same within a transaction,
-for IDs in a query, a body, or a job.
+The dispatcher calls ``enter_*`` functions for IDs in a path. ``*_access`` functions do the same within a
+transaction, for IDs in a query, a body, or a job.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
-    """Caller with access to a space. Only operations that declare it can enter ``deleted`` spaces."""
+    """Caller with access to a space. ``deleted``: whether the space is in the trash. Only operations that are
+    declared for such spaces can access them."""
 
     space_id: str
     locked: bool
@@ -180,7 +182,7 @@ class KeptSpaceAccess(SpaceAccess, frozen=True):
 
 def require_actor(call: Call) -> Actor:
     """Return the actor whose permissions apply. Raises Unauthorized if there is no actor, Forbidden if the
-    token's scopes don't include the operation, and NotFound for visitors."""
+    token's scopes don't allow the operation, and NotFound for visitors."""
     actor = call.actor
     require_scope(actor, call.operation)
     return actor
@@ -217,7 +219,8 @@ def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> 
 
 
 def _read_cached(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -> T:
-    """Return the result of ``find``, cached until the next commit. It must not depend on the actor's reach."""
+    """Return the result of ``find``, cached until the next commit. The result must not depend on the actor's
+    reach."""
 
     def read() -> T:
         with call.db.read() as tx:

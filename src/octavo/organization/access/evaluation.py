@@ -128,7 +128,7 @@ class EvaluatedRole(NamedTuple):
 
 
 def evaluate_steps(member_role: str | None, said: Sequence[StepGrants]) -> EvaluatedRole:
-    """Evaluate a member's role from the member's grants, from the object outward."""
+    """Evaluate a member's role from ``said``, the member's grants at each step from the object outward."""
     decision = decide(member_role, [one.rung for one in said])
     if decision.by != "team" or decision.rung is None:
         return EvaluatedRole(decision)

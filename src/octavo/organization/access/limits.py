@@ -107,13 +107,14 @@ def read_request_limits(database: Database) -> dict[str, int]:
 
 
 def measure(tx: Transaction, organization_id: str) -> ResourceUsage:
-    """Measure an organization's usage. The number of rows read is proportional to its content."""
+    """Measure an organization's usage. The number of rows read is proportional to the size of its content."""
     return ResourceUsage(**{name: count(tx, organization_id) for name, count in _COUNTERS.items()})
 
 
 @contextmanager
 def within_limit(tx: Transaction, organization_id: str, *resources: Resource) -> Iterator[None]:
-    """Raise LimitReached if the block exceeds a limit. If there is no limit, nothing is counted."""
+    """Raise LimitReached if the changes in the ``with`` block exceed a limit. If there is no limit, nothing is
+    counted."""
     limits = read_limits(tx, organization_id)
     bounded = {name: limit for name in resources if (limit := getattr(limits, name)) is not None}
     before = {name: _COUNTERS[name](tx, organization_id) for name in bounded}

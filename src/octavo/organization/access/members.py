@@ -18,10 +18,10 @@ _on_joined: list[Joined] = []
 
 
 def on_joined(hook: Joined) -> Joined:
-    """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which a person
-    becomes a member.
+    """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which a
+    person becomes a member.
 
-    ``vouched``: whether the organization itself vouches that the account belongs to the person with its email
+    ``vouched``: whether the organization itself vouches that the account belongs to the person who has its email
     address.
     """
     _on_joined.append(hook)
@@ -29,7 +29,7 @@ def on_joined(hook: Joined) -> Joined:
 
 
 def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool = False) -> None:
-    """Call all registered hooks about a new member."""
+    """Call all registered hooks for a new member."""
     for hook in _on_joined:
         hook(tx, organization_id, user_id, vouched)
 
@@ -150,7 +150,7 @@ def disable_membership(tx: Transaction, organization_id: str, user_id: str) -> b
 
 
 def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
-    """Delete a membership. Return whether it was accepted, or None if there was none. The caller handles
+    """Delete a membership. Return whether it was accepted, or None if there was none. The caller must handle
     dependent data."""
     row = tx.one(
         "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
@@ -161,7 +161,7 @@ def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bo
 
 
 def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str]) -> bool:
-    """Return whether a user is a member of one of these organizations, whether enabled or disabled."""
+    """Return whether a user is an enabled or disabled member of one of these organizations."""
     return (
         tx.one(
             "SELECT 1 FROM members WHERE user_id = :user AND organization_id IN :organizations",

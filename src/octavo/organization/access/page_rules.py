@@ -44,7 +44,7 @@ class PageViewer(NamedTuple):
 
 
 def read_entry(text: str) -> RuleEntry | None:
-    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError if the entry is invalid.
+    """Parse an entry. Return None for ``administrators`` and ``sites``. Raises ValueError if the entry is invalid.
 
     >>> read_entry("team:T1:edit")
     RuleEntry(subject='team', id='T1', level='edit')
@@ -85,7 +85,7 @@ def _level_of(rule: Sequence[str], viewer: PageViewer) -> str | None:
 
 
 def find_entry(rule: Sequence[str], viewer: PageViewer) -> RuleEntry | None:
-    """Return the entry of a rule that gives a person the highest level; None if no entry applies to the person."""
+    """Return a rule's entry that gives a person the highest level; None if no entry applies to the person."""
     entries = (entry for text in rule if (entry := read_entry(text)) is not None)
     return max(
         (entry for entry in entries if _matches(entry, viewer)),

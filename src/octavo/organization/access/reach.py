@@ -55,7 +55,7 @@ def is_session(actor: Actor) -> bool:
 
 
 def require_single_sign_on(actor: Actor, role: str | None, forced: bool) -> None:
-    """Raise Forbidden if ``is_shut_out``."""
+    """Raise Forbidden if ``is_shut_out`` returns True."""
     if is_shut_out(actor, role, forced):
         raise Forbidden(
             "This organization requires single sign-on (SSO). Sign in with one of the providers listed at its"
@@ -78,7 +78,8 @@ def list_reachable_organizations(tx: Transaction, actor: Actor) -> list[str]:
 
 
 def require_account(actor: Actor, needs: Can) -> None:
-    """Raise Forbidden if the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
+    """Raise Forbidden if the token or session doesn't meet the requirements in ``ACCOUNT`` for an ability over
+    the actor's own account."""
     need = ACCOUNT[needs]
     if need.whole and actor.organization_id is not None:
         raise Forbidden(
@@ -94,7 +95,7 @@ def require_account(actor: Actor, needs: Can) -> None:
 
 
 def require_person(actor: Actor) -> Person:
-    """Return the person. Raises Forbidden if the actor is a script."""
+    """Return the actor as a person. Raises Forbidden if the actor is a script."""
     match actor:
         case Person():
             return actor

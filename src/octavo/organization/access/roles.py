@@ -1,7 +1,7 @@
 """Roles, their abilities, and the rule that determines a person's role on an object.
 
-No other module contains such tables: the authorization check and all ``permissions`` objects in responses (see
-``permitting``) use the tables in this module."""
+All tables of roles and abilities are in this module. The authorization check and all ``permissions`` objects in
+responses (see ``permitting``) use them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def role_height(role: str | None) -> int:
 
 
 def role_from_height(height: int) -> Role | None:
-    """Return the role with this height."""
+    """Return the role with this height; see ``role_height``."""
     return ORDER[height - 1] if height else None
 
 
@@ -157,8 +157,8 @@ class Rung(NamedTuple):
 
 
 class RoleDecision(NamedTuple):
-    """Role and the reason for it. ``by``: the kind of grant that determines the role. ``rung``: the index of its rung;
-    None if it doesn't come from any rung."""
+    """Role and the reason for it. ``by``: the kind of grant that determines the role. ``rung``: the index of the
+    rung that determines the role; None if no rung does."""
 
     role: str | None
     by: Literal["administrator", "user", "team", "default", "organization"]
@@ -166,7 +166,7 @@ class RoleDecision(NamedTuple):
 
 
 def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
-    """Return the role on an object (None means no access) and the reason for it. ``rungs`` go from the
+    """Return the role on an object (None means no access) and the reason for it. ``rungs``: ordered from the
     object outward. This function does no I/O.
 
     An administrator of the organization is an administrator everywhere. Otherwise, the most specific rung with a

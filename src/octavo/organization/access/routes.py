@@ -1,4 +1,4 @@
-"""Operations on the caller and other people, and the audit log."""
+"""Operations for user accounts and the audit log."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
 
 @contextmanager
 def _audited(tx: Transaction, call: Call, caller: SignedIn) -> Iterator[None]:
-    """Record changes that the block makes to the caller's name and photo in the audit log."""
+    """Record in the audit log the changes that the ``with`` block makes to the caller's name and photo."""
     before = accounts.find_user(tx, caller.user_id)
     yield
     after = accounts.find_user(tx, caller.user_id)

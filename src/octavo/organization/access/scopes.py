@@ -1,4 +1,4 @@
-"""Permissions that scopes give to tokens. They are derived from the table of operations.
+"""Permissions that scopes grant to tokens. They are derived from the table of operations.
 
 ``read`` allows all GET operations, ``write`` all operations outside the area ``access``, and ``admin`` all
 operations. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
@@ -56,13 +56,14 @@ def require_known(scopes: Iterable[str]) -> None:
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
-"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires. Agents never
-write to the main version directly: people merge their drafts, or an agent that was granted the scope for merging."""
+"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires. Agents
+never write to the main version directly: their drafts are merged by people, or by an agent that was granted the
+scope for merging."""
 
 
 class Reach(NamedTuple):
-    """Reach of a caller's token, regardless of the person. ``scopes``: the scopes of the caller. ``agent``:
-    whether an agent or app acts on behalf of a person; the scopes are then from ``AGENT_SCOPES`` or
+    """Reach of a caller's token, regardless of the person's role. ``scopes``: the scopes of the caller.
+    ``agent``: whether an agent or app acts on behalf of a person; the scopes are then from ``AGENT_SCOPES`` or
     ``API_SCOPES``."""
 
     kind: type[Caller]
@@ -101,7 +102,7 @@ def allows(reach: Reach, operation: Operation) -> bool:
 
 
 def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
-    """Return whether the scopes include a scope of an area."""
+    """Return whether a set of scopes includes the scope that an area requires."""
     area, _, verb = needed.partition(":")
     if "admin" in scopes or f"{area}:write" in scopes or ("write" in scopes and area != "access"):
         return True
@@ -109,7 +110,7 @@ def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 class _Allowed(NamedTuple):
-    """Operations in an area with these methods, at or under a path."""
+    """Operations that a scope allows: those in an area that have one of these methods and are at or under a path."""
 
     area: str
     methods: tuple[str, ...] = ("GET",)
@@ -146,8 +147,8 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
     "openapi:write": (_Allowed("openapi", _ANY),),
     "conversations:ingest": (_Allowed("conversations", ("POST",)),),
 }
-"""Operations that integration scopes allow in addition to operations on integrations. Scopes without operations are for
-events. All scopes for spaces or sites allow reading the space or site itself."""
+"""Operations that integration scopes allow in addition to operations on integrations. Scopes without operations
+apply only to events. All scopes for spaces or sites allow reading the space or site itself."""
 
 
 def _list_reached_scopes() -> tuple[str, ...]:
@@ -159,8 +160,8 @@ def _list_reached_scopes() -> tuple[str, ...]:
 
 
 SCRIPTS_REACH = _list_reached_scopes()
-"""Scopes for all possible actions of integration scripts. People who can choose scripts, where they run, and with which
-token therefore need all of these scopes."""
+"""Scopes for all possible actions of integration scripts. Scripts can perform all of these actions, so people
+need all of these scopes to choose scripts, where scripts run, and which tokens scripts get."""
 _SYNCED = ("changes:write", "content:write")
 """Scopes that an integration's `space:git:sync` scope includes, for Git sync operations only."""
 
@@ -200,7 +201,7 @@ def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raise Forbidden if the scopes of the actor's token don't include the operation."""
+    """Raise Forbidden if the scopes of the actor's token don't allow the operation."""
     if allows(reach_of(actor), operation):
         return
     match actor:
@@ -225,6 +226,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. These must not
-    exceed its own scopes."""
+    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. The scopes
+    of a new token must not exceed ``own``."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

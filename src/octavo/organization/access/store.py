@@ -74,7 +74,7 @@ class _Asked(Struct):
 def find_installation_owner(
     tx: Transaction, integration_id: str, installation_id: str
 ) -> InstallationOwner | None:
-    """Return the account of an installation; None if it was uninstalled."""
+    """Return the account of an installation; None if the integration was uninstalled."""
     row = tx.one(
         """SELECT n.user_id, n.organization_id, n.scopes, i.manifest
              FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
@@ -101,8 +101,8 @@ def is_integration(tx: Transaction, integration_id: str) -> bool:
 
 
 def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
-    """Return an installation's role on a site of its organization, or None if it isn't installed on the site. The
-    installation's scopes also limit its permissions."""
+    """Return an installation's role on a site of its organization, or None if the integration isn't installed on
+    the site. The installation's scopes also limit its permissions."""
     row = tx.one(
         """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id
              AND p.kind = 'site' AND p.place_id = :site)
@@ -141,7 +141,8 @@ def insert_token(
 
 
 def record_last_use(tx: Transaction, table: str, used: dict[str, int]) -> None:
-    """Record the time of the last use of ``tokens`` or ``sessions``, by ID."""
+    """Record when ``tokens`` or ``sessions`` were last used. ``used``: the times in milliseconds, by the ID of
+    the token or session."""
     for id, at in used.items():
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 

@@ -25,7 +25,8 @@ def on_team_removed(hook: Removed) -> Removed:
 
 
 class TeamRow(Struct, frozen=True):
-    """Team of an organization. ``spaces``: the number of spaces granted to it. ``avatar_id``: its picture."""
+    """Team of an organization. ``spaces``: the number of spaces in which the team has a role. ``avatar_id``: the
+    ID of the team's picture."""
 
     id: str
     organization_id: str
@@ -108,7 +109,8 @@ def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole 
 
 
 def join_teams(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> None:
-    """Add users to teams. The input consists of pairs of team ID and user ID. Existing members keep their role."""
+    """Add users to teams. ``pairs``: the team ID and the user ID of each new member. Existing members keep their
+    role."""
     tx.run_many(
         """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
            ON CONFLICT (team_id, user_id) DO NOTHING""",

@@ -30,8 +30,8 @@ SESSION_PREFIX = "ocs_"
 INTEGRATION_PREFIX = "oci_"
 AGENT_PREFIX = "oca_"
 API_PREFIX = "oco_"
-"""Prefixes of tokens that agents and apps get through OAuth: for the tools of an organization, and for the
-API."""
+"""Prefix of the tokens that apps get through OAuth for the API. ``AGENT_PREFIX``: the prefix of the tokens that
+agents get for an organization's tools."""
 INTEGRATION_TOKEN_LASTS = HOUR
 """Lifetime of an integration or installation token, in milliseconds."""
 _INTEGRATION = "integration-token"
@@ -50,8 +50,8 @@ def recognize_visitors(find: FindVisitor) -> None:
 
 
 class AgentOwner(Struct, frozen=True):
-    """Person whom an agent acts for, with the organization, scopes, and expiration time. ``id``: the ID of
-    the connection."""
+    """Person for whom an agent acts, with the organization, scopes, and expiration time. ``id``: the ID of the
+    connection."""
 
     id: str
     name: str
@@ -283,9 +283,9 @@ def grantor_of(actor: Actor) -> Grantor:
 
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
-    """Return the grantor's current actor. Return None if the grantor's token was revoked or has expired, the session
-    ended, the account was deactivated, or the token no longer allows the operation. The actor's permissions must then
-    be checked as usual."""
+    """Return the actor for a grantor. Return None if the grantor's token was revoked or has expired, the session
+    ended, the account was deactivated, or the token no longer allows the operation. The actor's permissions must
+    then be checked as usual."""
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)

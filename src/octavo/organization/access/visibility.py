@@ -65,8 +65,8 @@ class VisibleRows(NamedTuple):
 
 
 def select_visible_spaces(org: Viewer, where: str, **parameters: object) -> VisibleRows:
-    """Return the visible spaces that match ``where`` (on ``spaces s``). ``parameters``: the values for
-    ``where``."""
+    """Return SQL fragments for the visible spaces that match ``where`` (on ``spaces s``). ``parameters``: the
+    values for ``where``."""
     table, within = "spaces s", f"s.organization_id = :organization AND {where}"
     if org.role == "admin":
         return _select_everything(org, table, within, parameters)
@@ -87,7 +87,7 @@ def select_visible_spaces(org: Viewer, where: str, **parameters: object) -> Visi
 
 
 def select_visible_collections(org: Viewer, where: str, **parameters: object) -> VisibleRows:
-    """Return the visible collections that match ``where`` (on ``collections c``)."""
+    """Return SQL fragments for the visible collections that match ``where`` (on ``collections c``)."""
     table, within = "collections c", f"c.organization_id = :organization AND {where}"
     if org.role == "admin":
         return _select_everything(org, table, within, parameters)
@@ -101,8 +101,8 @@ def select_visible_collections(org: Viewer, where: str, **parameters: object) ->
 
 
 def select_visible_sites(org: Viewer, where: str, **parameters: object) -> VisibleRows:
-    """Return the visible sites that match ``where`` (on ``sites t``). Collections don't contain sites, so
-    only grants and the site's own level take precedence over the organization."""
+    """Return SQL fragments for the visible sites that match ``where`` (on ``sites t``). Collections don't contain
+    sites, so only grants and the site's own level take precedence over the organization."""
     table, within = "sites t", f"t.organization_id = :organization AND {where}"
     if org.role == "admin":
         return _select_everything(org, table, within, parameters)
@@ -119,7 +119,7 @@ def select_visible_sites(org: Viewer, where: str, **parameters: object) -> Visib
 
 
 def _select_opened(org: Viewer, table: str, opened: str, parameters: Mapping[str, object]) -> VisibleRows:
-    """Return the objects that are open to a guest, with the rank of the guest's role on each."""
+    """Return SQL fragments for the objects that are open to a guest, with the rank of the guest's role on each."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
     return VisibleRows(
@@ -136,7 +136,8 @@ def _select_not_closed(
     joined: str,
     parameters: Mapping[str, object],
 ) -> VisibleRows:
-    """Return the objects that a member can see: all objects in ``within`` except the objects in ``closed``."""
+    """Return SQL fragments for the objects that a member can see: all objects in ``within`` except the objects in
+    ``closed``."""
     prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
     source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
     total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"
@@ -145,7 +146,7 @@ def _select_not_closed(
 
 
 def _select_everything(org: Viewer, table: str, within: str, parameters: Mapping[str, object]) -> VisibleRows:
-    """Return the objects that an administrator can see, without any check."""
+    """Return SQL fragments for the objects that an administrator can see, without any check."""
     role, total = str(role_height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
     given = {**parameters, "organization": org.organization_id}
     return VisibleRows("", table, within, role, total, _visible(table, table, within, role), given)

@@ -203,7 +203,7 @@ def parse_time(name: str, text: str | None) -> int | None:
 
 
 _LABELS = ("title", "displayName", "name", "label", "slug", "email")
-"""Fields of a state that contain the name of its object."""
+"""State fields that contain the object's name."""
 
 
 def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:

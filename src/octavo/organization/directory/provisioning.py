@@ -1,9 +1,9 @@
-"""Effects of a directory's changes: users are members, and groups are teams.
+"""Effects of changes in a directory, whose users are members and whose groups are teams.
 
-A directory never makes existing accounts members. Instead, the owners of these accounts are invited, and until they
-accept, the responses to the directory contain only the data that it sent. An existing account keeps its name and email
-address, because the directory of one organization must not rename a person who may also belong to another organization.
-Ending a membership ends its sessions and tokens."""
+A directory never makes existing accounts members. Instead, the owners of these accounts are invited, and until
+they accept, the responses to the directory contain only the data that it sent. An existing account keeps its name
+and email address, because the directory of one organization must not rename a person who may also belong to
+another organization. Ending a membership ends its sessions and tokens."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms joined by `and`.
-    Raises ScimRefused if the filter has a different form."""
+    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms joined by
+    `and`. Raises ScimRefused if the filter has a different syntax."""
     found: list[tuple[str, str]] = []
     at = 0
     while text is not None and (not found or at < len(text)):

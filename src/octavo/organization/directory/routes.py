@@ -13,11 +13,13 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import Can
 
 from . import discovery, provisioning, store, wire
-from .scim_errors import draw_error
+from .scim_errors import ScimError, draw_error
 from .types import CONFIG, MEDIA_TYPE, location
 
 _LAST_INDEX = 2**31 - 1
-operation = Area("access", lenient=True, media_type=MEDIA_TYPE, draw_error=draw_error).operation
+operation = Area(
+    "access", lenient=True, media_type=MEDIA_TYPE, error_type=ScimError, draw_error=draw_error
+).operation
 """Decorator for SCIM operations. A directory sends its entire schema, and RFC 7644 requires servers to ignore
 unknown attributes."""
 
@@ -250,7 +252,7 @@ def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply
     body_limit=_BODY_LIMIT,
 )
 def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody, query: wire.ShapeQuery) -> Reply:
-    """Create a team with these members of the organization."""
+    """Create a team with the given members of the organization."""
     with call.db.write() as tx:
         row = provisioning.create_group(tx, org.organization_id, wire.read_group(body))
         _audit_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))

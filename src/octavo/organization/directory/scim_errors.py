@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
 
 from octavo.errors import BadRequest, Conflict, OctavoError
 from octavo.kit.http.edge import Answer, json_error
 
 from .types import ERROR, MEDIA_TYPE
 
-ScimType = Literal["invalidFilter", "invalidPath", "invalidValue", "mutability"]
+ScimType = Literal[
+    "invalidFilter", "invalidPath", "invalidSyntax", "invalidValue", "mutability", "uniqueness"
+]
+
+
+class ScimError(Struct, rename="camel"):
+    status: str
+    detail: str
+    scim_type: ScimType | UnsetType = UNSET
+    schemas: list[str] = field(default_factory=lambda: [ERROR])
 
 
 class ScimRefused(BadRequest):
@@ -28,12 +38,12 @@ class ScimTaken(Conflict):
 
 def draw_error(error: OctavoError) -> Answer:
     """Return an error in SCIM format."""
-    body: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
+    body = ScimError(str(error.status), error.message)
     if isinstance(error, ScimRefused):
-        body["scimType"] = error.scim_type
+        body.scim_type = error.scim_type
     elif isinstance(error, BadRequest):
-        body["scimType"] = "invalidSyntax" if error.message.startswith("body") else "invalidValue"
+        body.scim_type = "invalidSyntax" if error.message.startswith("body") else "invalidValue"
     elif isinstance(error, ScimTaken):
-        body["scimType"] = "uniqueness"
+        body.scim_type = "uniqueness"
     usual = json_error(error)
     return Answer(usual.status, msgspec.json.encode(body), MEDIA_TYPE, usual.headers)

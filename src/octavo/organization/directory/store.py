@@ -1,4 +1,4 @@
-"""Read and write members and teams in the database in the form that a directory sees. Rows are returned as frozen
+"""Read and write members and teams in the database, as a directory sees them. Rows are returned as frozen
 records."""
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Kind = Literal["user", "group"]
 
 
 class ScimUserRow(Struct, frozen=True):
-    """Person in the form that the directory sees. ``user_id``: the account; None for an invited person who hasn't
-    accepted yet. In that case, none of the data comes from the person's account. ``display_name``: the name, which is
-    taken from the account only once the membership is accepted."""
+    """Person, as the directory sees them. ``user_id``: the account; None for an invited person who hasn't
+    accepted yet. In that case, none of the data comes from the person's account. ``display_name``: the name,
+    which is taken from the account only once the membership is accepted."""
 
     id: str
     user_id: str | None
@@ -126,7 +126,7 @@ def find_invited(tx: Transaction, organization_id: str, email: str) -> ScimUserR
 def list_users(
     tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
 ) -> tuple[list[ScimUserRow], int]:
-    """Return members and invited people, oldest first, and the total."""
+    """Return members and invited people, oldest first, and their total number."""
     conditions, values = _conditions(filters)
     where = f"FROM {_USERS}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     rows = tx.all(
@@ -237,7 +237,8 @@ def delete_resource(tx: Transaction, organization_id: str, kind: Kind, id: str) 
 
 
 class People(Struct, frozen=True):
-    """Future members of a group: IDs of members' accounts, and IDs of invited resources."""
+    """People to add to a group. The lists contain the account IDs of members and the resource IDs of invited
+    people."""
 
     users: list[str]
     invited: list[str]

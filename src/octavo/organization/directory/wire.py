@@ -74,7 +74,6 @@ class UserBody(Struct, rename="camel", kw_only=True):
 
 class ScimMember(Struct):
     value: Annotated[str, Meta(max_length=64)]
-    display: str | UnsetType = UNSET
 
 
 class GroupBody(Struct, rename="camel"):
@@ -116,7 +115,7 @@ def _name(body: UserBody) -> str | None:
 
 
 def read_user(body: UserBody) -> SentUser:
-    """Return the sent user. Raises BadRequest if the user has no email address."""
+    """Return the user in a request body. Raises BadRequest if the user has no email address."""
     return SentUser(_address(body), body.external_id, _name(body), body.active)
 
 
@@ -171,7 +170,7 @@ _PARTS = {"name.givenname": "given_name", "name.familyname": "family_name"}
 def _with_attribute(
     body: UserBody, parts: Name, name: str, value: object, *, removed: bool
 ) -> tuple[UserBody, Name]:
-    """Return the user and the parts of its name with one attribute changed. ``name``: the name of the
+    """Return the user and the parts of the user's name with one attribute changed. ``name``: the name of the
     attribute in lowercase."""
     if name == "externalid" and removed:
         return msgspec.structs.replace(body, external_id=None), parts
@@ -254,36 +253,48 @@ def _read_members(op: str, value: object) -> GroupChange:
 
 
 # --- responses ----------------------------------------------------------------------------------------
+# All attributes except ``id`` and ``schemas`` are optional, because a ``ShapeQuery`` can omit them.
 
 
 class ResourceMeta(Struct, rename="camel"):
-    resource_type: Literal["User", "Group"]
-    created: str
-    last_modified: str
-    location: str
+    resource_type: Literal["User", "Group"] | UnsetType = UNSET
+    created: str | UnsetType = UNSET
+    last_modified: str | UnsetType = UNSET
+    location: str | UnsetType = UNSET
 
 
 class ShownName(Struct):
-    formatted: str
+    formatted: str | UnsetType = UNSET
+
+
+class ShownEmail(Struct):
+    value: str | UnsetType = UNSET
+    primary: bool | UnsetType = UNSET
+    type: str | UnsetType = UNSET
+
+
+class ShownMember(Struct):
+    value: str | UnsetType = UNSET
+    display: str | UnsetType = UNSET
 
 
 class ScimUser(Struct, rename="camel", kw_only=True):
     id: str
-    user_name: str
-    display_name: str
-    name: ShownName
-    emails: list[Email]
-    active: bool
-    meta: ResourceMeta
+    user_name: str | UnsetType = UNSET
+    display_name: str | UnsetType = UNSET
+    name: ShownName | UnsetType = UNSET
+    emails: list[ShownEmail] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    meta: ResourceMeta | UnsetType = UNSET
     schemas: list[str] = field(default_factory=lambda: [USER])
     external_id: str | UnsetType = UNSET
 
 
 class Group(Struct, rename="camel", kw_only=True):
     id: str
-    display_name: str
-    members: list[ScimMember]
-    meta: ResourceMeta
+    display_name: str | UnsetType = UNSET
+    members: list[ShownMember] | UnsetType = UNSET
+    meta: ResourceMeta | UnsetType = UNSET
     schemas: list[str] = field(default_factory=lambda: [GROUP])
     external_id: str | UnsetType = UNSET
 
@@ -310,7 +321,7 @@ def present_user(to: Recipient, organization_id: str, row: ScimUserRow) -> ScimU
         user_name=row.email,
         display_name=row.display_name,
         name=ShownName(row.display_name),
-        emails=[Email(row.email, primary=True, type="work")],
+        emails=[ShownEmail(row.email, primary=True, type="work")],
         active=row.active,
         meta=ResourceMeta(
             "User",
@@ -328,7 +339,7 @@ def present_group(
     return Group(
         id=row.id,
         display_name=row.title,
-        members=[ScimMember(id, name) for id, name in members],
+        members=[ShownMember(id, name) for id, name in members],
         meta=ResourceMeta(
             "Group",
             iso(row.created_at),

@@ -1,7 +1,8 @@
 """Limits on guessing secrets, counted in the database so that they apply across all processes.
 
-Counters don't depend on whether the account exists, so a rejection doesn't reveal that. Because a stranger can exhaust
-an account's counter, attempts from a device that the owner has signed in from are counted separately."""
+Counters don't depend on whether the account exists, so a rejection doesn't reveal whether it exists. Because a
+stranger can exhaust an account's counter, attempts from a device that the owner has signed in from are counted
+separately."""
 
 from __future__ import annotations
 

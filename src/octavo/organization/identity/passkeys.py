@@ -372,7 +372,7 @@ class StartedPasskey(Struct):
 
 
 def present_started(started: tuple[str, JsonObject]) -> StartedPasskey:
-    """Convert the library's own option types, which serialize to plain JSON."""
+    """Return the challenge with its options, converted from the library's own types to plain JSON."""
     import json
 
     challenge, options = started

@@ -66,6 +66,6 @@ def verify_password(stored: str | None, password: str) -> bool:
 
 
 def find_password(tx: Transaction, user_id: str) -> str | None:
-    """Return the stored hash."""
+    """Return the stored hash of a user's password."""
     found = tx.value("SELECT password_hash FROM users WHERE id = :id", id=user_id)
     return None if found is None else str(found)

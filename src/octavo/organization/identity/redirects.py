@@ -1,4 +1,4 @@
-"""Safe redirects after sign-in, which lead only to Octavo's own pages and never to another site."""
+"""Safe redirects after sign-in, which point only to Octavo's own pages and never to another site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remove and deactivate members, and end all access that depends on the membership in the same transaction."""
+"""Remove and deactivate members. All access that depends on the membership ends in the same transaction."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
 def require_other_admins(tx: Transaction, user_id: str) -> None:
     """Raise Conflict if the user is the last active administrator of any organization.
 
-    Call this before locking the user's row: if two administrators deactivate each other, rows are then locked in the
-    same order."""
+    Call this before locking the user's row, so that rows are locked in the same order if two administrators
+    deactivate each other."""
     administered = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0"
         " ORDER BY organization_id",
@@ -70,7 +70,7 @@ def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
 
 
 def deactivate_account(tx: Transaction, user_id: str) -> None:
-    """Deactivate an account, end its sessions, and revoke its tokens. Raises Conflict for the last
+    """Deactivate an account, end its sessions, and revoke its tokens. Raises Conflict if the user is the last
     administrator of an organization."""
     require_other_admins(tx, user_id)
     disable_account(tx, user_id)

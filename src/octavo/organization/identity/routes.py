@@ -597,7 +597,8 @@ def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listi
 def create_service_account(
     call: Call, org: OrgAccess, body: wire.CreateServiceAccount
 ) -> wire.ServiceAccount:
-    """Create a member that isn't a person. It acts through its tokens, and only in this organization."""
+    """Create a service account: a member that isn't a person. It acts through its tokens, and only in this
+    organization."""
     with call.db.write() as tx:
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
         state = {"name": row.name, "role": body.role}
@@ -646,8 +647,8 @@ def list_service_account_tokens(
 def create_service_account_token(
     call: Call, org: OrgAccess, service_account_id: str, body: wire.CreateToken
 ) -> Reply:
-    """Create a token for a service account that works only in this organization. Only this response contains
-    its secret."""
+    """Create a token for a service account. The token works only in this organization. Only this response
+    contains its secret."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
         row, secret = issue_token(

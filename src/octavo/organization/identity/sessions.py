@@ -61,8 +61,8 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """Start a session. ``organization_id``: the only organization that the session gives access to. The session's
-    secret can't be retrieved later."""
+    """Start a session, and return it with its secret, which can't be retrieved later. ``organization_id``: the
+    only organization that the session gives access to."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
@@ -104,11 +104,10 @@ def has_never_signed_in(tx: Transaction, user_id: str) -> bool:
 
 
 def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
-    """Raise Unauthorized if a request's session ended or its token was revoked after the request was
-    authorized.
+    """Raise Unauthorized if the session or token that authorized a request has since ended or been revoked.
 
-    Check this in the transaction that changes how a user signs in. Otherwise, a person who loses access at that moment
-    could keep a sign-in method.
+    Check this in the transaction that changes how a user signs in. Otherwise, a person who loses access at that
+    moment could keep a sign-in method.
     """
     table, alive = ("sessions", "") if is_session(actor) else ("tokens", " AND revoked_at IS NULL")
     if tx.one(f"SELECT 1 FROM {table} WHERE id = :id{alive}{tx.for_update}", id=actor.token_id) is None:

@@ -1,7 +1,8 @@
-"""Sign in with a password, an emailed link, a passkey, and a code for two-factor authentication.
+"""Sign-in with a password, an emailed link, or a passkey, and with a code if two-factor authentication is on.
 
-An unknown email address gets the same response as a wrong password, after the same amount of work. A request for a link
-gets the same response whether or not a link is sent, because only the job that sends the link looks up the person."""
+An unknown email address gets the same response as a wrong password, after the same amount of work. A request for
+a link gets the same response whether or not a link is sent, because only the job that sends the link looks up the
+person."""
 
 from __future__ import annotations
 

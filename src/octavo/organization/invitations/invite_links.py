@@ -1,4 +1,4 @@
-"""Create and list invite links, and join with them. A link's ID is the secret."""
+"""Create and list invite links, and join with them. A link's ID is its secret."""
 
 from __future__ import annotations
 

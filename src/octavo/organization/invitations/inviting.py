@@ -1,10 +1,10 @@
 """Invite email addresses and accept invitations.
 
-An existing account is added immediately only if its email address is verified. Otherwise, an account that someone else
-created with the address would get access. The membership doesn't count as accepted yet: the person can use it, but the
-organization's identity provider and directory don't get any control over the account. An invitation can be accepted
-only once, by the account with its address, and becomes void if the person who created it no longer administers the
-organization."""
+An existing account is added immediately only if its email address is verified. If unverified accounts were added,
+an account that someone else created with the address would get access. The membership doesn't count as accepted
+yet: the person can use it, but the organization's identity provider and directory don't get any control over the
+account. An invitation can be accepted only once, by the account with its address, and becomes void if the person
+who created it no longer administers the organization."""
 
 from __future__ import annotations
 
@@ -175,8 +175,8 @@ def invite_account(
     *,
     invited_by: str,
 ) -> None:
-    """Invite the account with this email address until the invitation is revoked. The person accepts it by
-    signing in.
+    """Invite the account with this email address. The invitation is valid until it is revoked. The person accepts
+    it by signing in.
 
     The result doesn't reveal any information about the account, not even whether it exists."""
     invitation_id = store.put_invitation(

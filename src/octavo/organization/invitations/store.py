@@ -111,7 +111,7 @@ def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
 
 
 class OpenInvitation(Struct, frozen=True):
-    """Invitation in the form shown to the invited person."""
+    """Invitation as shown to the invited person."""
 
     id: str
     organization_id: str
@@ -275,8 +275,8 @@ def delete_link(tx: Transaction, secret: str) -> None:
 
 @before_sealing
 def hash_ids_of_links(tx: Transaction) -> None:
-    """Hash the IDs of links. Older versions used the secret itself as the ID of the row, and migration 75 copied that
-    ID."""
+    """Replace the IDs of old links with their hashes. Older versions used the secret itself as the ID of the row,
+    and migration 75 copied that ID."""
     for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
         tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)
 

@@ -68,8 +68,7 @@ class InvitingOrganization(Struct):
 
 
 class OwnInvitation(Struct, rename="camel"):
-    """Invitation in the form shown to the invited person. Accept it with ``POST
-    /orgs/{organizationId}/invites/{id}``."""
+    """Invitation as shown to the invited person. Accept it with ``POST /orgs/{organizationId}/invites/{id}``."""
 
     id: str
     organization: InvitingOrganization

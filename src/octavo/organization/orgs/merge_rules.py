@@ -18,8 +18,8 @@ from .types import MergeRule
 
 
 class RuledReview(NamedTuple):
-    """Review in the form that custom rules use. ``status``: `approved` or `changes-requested`. ``outdated``: whether
-    the content has been edited since the review. ``unseen``: the changed pages that the reviewer can't see."""
+    """Review, as custom rules see it. ``status``: `approved` or `changes-requested`. ``outdated``: whether the
+    content has been edited since the review. ``unseen``: the changed pages that the reviewer can't see."""
 
     status: str
     reviewer: str
@@ -28,7 +28,7 @@ class RuledReview(NamedTuple):
 
 
 class RuledChange(NamedTuple):
-    """Change request in the form that custom rules use. ``description``: plain text. ``created_at``: an ISO 8601 time.
+    """Change request, as custom rules see it. ``description``: plain text. ``created_at``: an ISO 8601 time.
     People are represented by IDs."""
 
     id: str
@@ -91,8 +91,8 @@ def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[M
 
 
 def _explain_refusal(expression: str) -> str | None:
-    """Return the reason no change request could pass, or None if the expression returns a boolean for at least one
-    sample."""
+    """Return the reason that no change request could meet the rule, or None if the expression returns a boolean
+    for at least one sample."""
     reason = None
     for change in _SAMPLES:
         for actor in ("author", "reviewer"):

@@ -1,4 +1,4 @@
-"""Operations on organizations, and on information about the API."""
+"""Operations on organizations, and an operation that returns information about the API."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
 
 
 def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> store.OrgRow:
-    """Update the given values of title, hostname, default role, email domains, and the fields of
-    ``OrgSettings``. Raises BadRequest if a value is invalid, Forbidden if the caller doesn't have
-    permission, and NotFound if an object belongs to another organization."""
+    """Update an organization's title, hostname, default role, email domains, and the fields of ``OrgSettings``.
+    Values that aren't given stay unchanged. Raises BadRequest if a value is invalid, Forbidden if the caller
+    doesn't have permission, and NotFound if an object belongs to another organization."""
     before = store.get_organization(tx, access.organization_id)
     _update(tx, access.actor, before, given)
     after = store.get_organization(tx, access.organization_id)

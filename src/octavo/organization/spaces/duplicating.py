@@ -1,7 +1,7 @@
 """Duplicate a space: the content of the main version becomes the first revision of a new branch.
 
-The packages that own the rows copy them inside the database (``hooks``). For a small space, this is one transaction.
-For a large space, short transactions precede the transaction that makes the duplicate visible."""
+The packages that own the rows copy them inside the database (``hooks``). A small space is copied in one
+transaction. For a large space, short transactions precede the transaction that makes the duplicate visible."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _SUFFIX = " (copy)"
 
 @contextmanager
 def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
-    """Provide the input for one call to ``duplicate_space`` in the ``with`` block: a copy of the main version that no
-    one can see yet if the space is large, and None if it is small.
+    """Provide the input for one call to ``duplicate_space`` in the ``with`` block. For a large space, it is a
+    copy of the main version that no one can see yet; for a small space, it is None.
 
     Call this outside any transaction. If the block fails, the copy is discarded. Raises the same errors as
     ``duplicate_space``."""

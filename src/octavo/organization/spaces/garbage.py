@@ -21,7 +21,8 @@ _BATCH = 500
 
 
 def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: object) -> None:
-    """Record that content may be unused. The SELECT returns its hashes in one column named ``hash``."""
+    """Record that content may be unused. ``hashes_sql``: a SELECT that returns the content's hashes in one column
+    named ``hash``."""
     tx.run(
         f"""INSERT INTO unused (kind, hash, released_at)
             SELECT DISTINCT :kind, used.hash, :at FROM ({hashes_sql}) AS used WHERE used.hash IS NOT NULL

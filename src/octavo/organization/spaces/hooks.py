@@ -16,8 +16,8 @@ from octavo.kit.http.operation import Recipient
 
 
 class Copy(Struct, frozen=True):
-    """Duplicate of a space. ``written``: whether its content has already been copied from the source's main version, in
-    the state at the start of copying."""
+    """Duplicate of a space. ``written``: whether its content has already been copied from the source's main
+    version, as it was when copying started."""
 
     source_id: str
     copy_id: str
@@ -45,7 +45,7 @@ FindShared = Callable[[Transaction, Context, str, str], str | None]
 """Function that returns the URL at which the share link with a key opens a space, or None."""
 
 CountHidden = Callable[[Transaction, Recipient, list[str]], Mapping[str, int]]
-"""Function that returns the numbers of open comments that the recipient can't see, by space."""
+"""Function that returns, for each space, how many open comments the recipient can't see."""
 
 _find_shared: list[FindShared] = []
 _count_hidden: list[CountHidden] = []
@@ -81,8 +81,8 @@ def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> s
 
 
 def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
-    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row, with
-    its ``NewSpace``."""
+    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row, with the
+    ``NewSpace``."""
     _on_begin.append(hook)
 
 
@@ -93,8 +93,7 @@ def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
 
 
 def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
-    """Register ``hook(tx, hashes)``, which is called with the hashes of Markdown sources that nothing refers to
-    anymore."""
+    """Register ``hook(tx, hashes)``, which is called with the hashes of Markdown sources that are no longer used."""
     _on_unnamed_texts.append(hook)
 
 
@@ -124,9 +123,9 @@ def on_language(hook: Hook) -> None:
 
 
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
-    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that refer to the
-    space are deleted along with it, and the sources and files that they refer to are released. Hooks handle all other
-    cases."""
+    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that refer
+    to the space are deleted along with it, and the sources and files that they refer to are released. Hooks
+    handle everything else."""
     _on_purge.append(hook)
 
 

@@ -46,11 +46,11 @@ class Neighbor(Struct, frozen=True):
 
 
 def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> None:
-    """Raise NotFound or Forbidden unless the parent is a collection of the organization where the caller
-    can create content.
+    """Raise NotFound or Forbidden unless the parent is one of the organization's collections and the caller can
+    create content in it.
 
-    A parent of None means the top level of the organization, which is available to people who can create
-    content at that level."""
+    A parent of None means the top level of the organization, which is available to people who can create content
+    at that level."""
     if parent_id is not None:
         parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
         if parent.organization_id != org.organization_id:

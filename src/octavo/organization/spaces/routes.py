@@ -97,7 +97,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
     "listSpacesInOrganizationById", "GET", "/orgs/{organizationId}/spaces", needs=Can.VIEW, agents="docs:read"
 )
 def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
-    """List the spaces of an organization that the caller can see, newest first or in their custom order."""
+    """List an organization's spaces that the caller can see, newest first or in their custom order."""
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, by_rank=query.order_by == "rank")
         return _present_spaces(call, tx, found)
@@ -105,8 +105,8 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
 
 @operation("listDeletedSpaces", "GET", "/orgs/{organizationId}/trash/spaces", needs=Can.VIEW)
 def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
-    """List the spaces in the trash that the caller can see. Each of them can be restored within 7 days of
-    its deletion."""
+    """List the spaces that are in the trash and that the caller can see. Each of them can be restored within 7
+    days of its deletion."""
     since = now() - RESTORE_DAYS * DAY
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, deleted_since=since)
@@ -257,8 +257,8 @@ def get_collection(call: Call, collection: CollectionAccess) -> Collection:
 
 @operation("listSpacesInCollectionById", "GET", "/collections/{collectionId}/spaces", needs=Can.VIEW)
 def list_collection_spaces(call: Call, collection: CollectionAccess, query: RankedQuery) -> Listing[Space]:
-    """List the spaces directly in a collection that the caller can see, newest first or in their custom
-    order."""
+    """List the spaces that are directly in a collection and that the caller can see, newest first or in their
+    custom order."""
     org, by_rank = collection.organization, query.order_by == "rank"
     with call.db.read() as tx:
         found = store.list_spaces(
@@ -269,8 +269,8 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Rank
 
 @operation("listCollectionsInOrganizationById", "GET", "/orgs/{organizationId}/collections", needs=Can.VIEW)
 def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Listing[Collection]:
-    """List the collections of an organization that the caller can see, newest first or in their custom order.
-    With ``nested=false``, lists only those at the top level."""
+    """List an organization's collections that the caller can see, newest first or in their custom order. With
+    ``nested=false``, lists only collections at the top level."""
     with call.db.read() as tx:
         found = store.list_collections(
             tx, org, query.limit, query.page, nested=query.nested, by_rank=query.order_by == "rank"

@@ -56,7 +56,7 @@ class SpaceRow(Struct, frozen=True):
     """Location of the space on the first published site that contains it: `VISIBILITY HOST/PATH/`. The host is empty if
     the site is under the server's sites URL."""
     visitor_auth: str | None
-    """Settings of that site, as JSON, if the site uses visitor authentication."""
+    """Settings of the site in ``published``, as JSON, if the site uses visitor authentication."""
     git_state: str | None
     """Repository that the space is synced with, as JSON in the API format."""
 
@@ -93,7 +93,7 @@ _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.
 _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
 
 ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.space_id = {space})"
-"""SQL condition that a site contains a space. ``{space}``: the column with the space's ID."""
+"""SQL condition that is true if a site contains a space. ``{space}``: the column with the space's ID."""
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
@@ -145,12 +145,11 @@ def list_spaces(
     ascending: bool = False,
     by_rank: bool = False,
 ) -> Slice[tuple[SpaceRow, str | None]]:
-    """Return the spaces of an organization (or of one collection) that the caller can see, each with the
-    caller's role.
+    """Return an organization's (or a collection's) spaces that the caller can see, each with the caller's role.
 
-    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest spaces come
-    first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order. ``deleted_since``:
-    if set, list the spaces in the trash that were deleted since this time instead."""
+    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest spaces
+    come first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order.
+    ``deleted_since``: if set, list the spaces in the trash that were deleted since this time instead."""
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
     if deleted_since is not None:
@@ -189,8 +188,8 @@ def _visible_rows(
     *,
     ascending: bool = False,
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Return one page (plus one row) of the visible rows by ID, each with the viewer's role, and the total.
-    ``own``: the alias of their table."""
+    """Return one page (plus one row) of the visible rows, sorted by ID, each with the viewer's role, and the
+    total. ``own``: the alias of the rows' table."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
     # Every row contains the total, so that visibility is evaluated only once.
@@ -223,7 +222,7 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 def _ranked_rows(
     tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and by the rank within it."""
+    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and then by rank."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"
@@ -243,7 +242,7 @@ def _ranked_rows(
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """Return the number of these collections, and of spaces directly in them, that the caller administers."""
+    """Count the given collections, and the spaces directly in them, that the caller administers."""
     both = (
         (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
         (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
@@ -318,7 +317,7 @@ def _update(tx: Transaction, table: str, id: str, values: Mapping[str, object]) 
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
-    """Return a rank after all spaces and collections with one parent in an organization."""
+    """Return a rank after all spaces and collections with this parent in an organization."""
     place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
     place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
     parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}
@@ -429,8 +428,7 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 def list_collections(
     tx: Transaction, org: Viewer, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
-    """Return the collections of an organization that the caller can see, newest first, each with the caller's
-    role.
+    """Return an organization's collections that the caller can see, newest first, each with the caller's role.
 
     ``nested``: whether to include collections inside other collections. ``by_rank``: see ``list_spaces``."""
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"

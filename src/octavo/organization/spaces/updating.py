@@ -21,11 +21,11 @@ from .types import SpaceMergeRules
 
 
 def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) -> None:
-    """Update the given values of title, emoji or icon, language, edit mode, default level, and merge rules,
-    keyed by column name.
+    """Update a space's title, emoji or icon, language, edit mode, default level, and merge rules. ``given``: the
+    values to update, by column name.
 
-    Raises Forbidden if the default level is above the caller's role, and NotFound if a merge rule names a person who
-    isn't a member.
+    Raises Forbidden if the default level is above the caller's role, and NotFound if a merge rule names a person
+    who isn't a member.
     """
     values = dict(given)
     # Setting an emoji clears the icon, and vice versa.
@@ -47,8 +47,8 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
 
 
 def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, object]) -> None:
-    """Update the given values of title, description, and default level. Raises Forbidden if the default
-    level is above the caller's role."""
+    """Update a collection's title, description, and default level. ``given``: the values to update, by column
+    name. Raises Forbidden if the default level is above the caller's role."""
     values = dict(given)
     before = store.get_collection(tx, collection.collection_id)
     if values:

@@ -31,7 +31,7 @@ Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-col
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=NOT_BLANK)]
 DEFAULT_EMOJI = "1f4d8"
-"""Emoji of spaces without one, because the public description requires an emoji on every space."""
+"""Emoji for spaces without one, because the public API description requires an emoji on every space."""
 
 
 class SpaceUrls(Struct):
@@ -345,8 +345,8 @@ def _present(to: Recipient, space: SpaceRow, role: str | None, comments: int) ->
 def present_space_to_visitor(
     to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
-    """Return a space in the form that a site shows, without details about the people who work in it or about other
-    sites that contain it. ``place``: its path relative to the site's URL, if known."""
+    """Return a space as a site shows it, without details about the people who work in it or about other sites
+    that contain it. ``place``: the space's path relative to the site's URL, if known."""
     drafted = visitor.drafted
     published = UNSET if place is None else f"{visitor.base}{quote(place)}"
     return Space(

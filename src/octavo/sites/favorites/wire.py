@@ -55,6 +55,6 @@ class AddFavorite(Struct):
 
 
 class MoveFavorite(Struct):
-    """Move of a favorite. ``before``: the ID of the favorite to move it before; null moves it to the end."""
+    """Request to move a favorite. ``before``: the ID of the favorite to move it before; null moves it to the end."""
 
     before: Id | None

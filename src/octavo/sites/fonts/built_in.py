@@ -19,7 +19,8 @@ _LOCAL = {
     "serif": ("Times New Roman", "Liberation Serif", "Tinos", "Times"),
     "mono": ("Courier New", "Liberation Mono", "Cousine", "Courier"),
 }
-"""System fonts with the same widths. Nearly every system has one of these fonts."""
+"""System fonts to show until a font has loaded. All system fonts of a kind have the same character widths, and
+nearly every system has one of them."""
 _STACKS = {
     "sans": (
         'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", '
@@ -131,7 +132,7 @@ def upright_files(font: BuiltInFont) -> list[str]:
 
 
 def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bool]]:
-    """Return the files for print, each with its weights, with a number shared by all files for a script, and with
+    """Return the files for print, each with its weights, a number shared by all files for the same script, and
     whether it is italic."""
     found: list[tuple[str, tuple[int, ...], int, bool]] = []
     weights = font.weights
@@ -147,7 +148,7 @@ def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bo
 
 
 def first_file(font: BuiltInFont) -> str:
-    """Return the file to preload, because nearly every page uses it."""
+    """Return the file that pages preload, because nearly every page uses it."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 

@@ -31,7 +31,7 @@ def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontR
 def create(
     tx: Transaction, context: Context, org: OrgAccess, family: str, faces: Mapping[int, str]
 ) -> store.FontRow:
-    """Create a font from the caller's uploads by weight. Raises NotFound if an upload doesn't exist,
+    """Create a font from the caller's uploads, keyed by weight. Raises NotFound if an upload doesn't exist,
     BadRequest if a file is invalid, and PreconditionFailed if the regular weight is missing."""
     _require_regular(faces)
     font_id = store.insert_font(tx, org.organization_id, family.strip())
@@ -50,8 +50,8 @@ def change(
     family: str | None,
     faces: Mapping[int, str | None],
 ) -> store.FontRow:
-    """Rename a font, add and replace weights, and remove weights without an upload. Raises the same errors as
-    ``create``."""
+    """Rename a font, and add, replace, and remove weights. ``faces``: the upload for each weight to change; None
+    removes the weight. Raises the same errors as ``create``."""
     font = get_font(tx, org.organization_id, font_id)
     kept = {face.weight for face in font.faces} | {w for w, key in faces.items() if key is not None}
     _require_regular(kept - {weight for weight, key in faces.items() if key is None})

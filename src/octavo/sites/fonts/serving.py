@@ -1,4 +1,4 @@
-"""An organization's fonts, in the form that pages use."""
+"""An organization's fonts, as pages use them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ _CHUNK = 5000
 
 
 def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
-    """Register ``hook(tx, rows)``, which is called in the write transaction with people's events."""
+    """Register ``hook(tx, rows)``, which is called in the write transaction with the events of people, not bots."""
     _on_events.append(hook)
 
 

@@ -89,7 +89,7 @@ class SubmitFeedback(Struct, rename="camel", frozen=True):
 
     @property
     def text(self) -> str:
-        """Return the complete text of the feedback, in the form that insights show."""
+        """Return the complete text of the feedback, as insights show it."""
         said, counts = self.feedback, self.feedback.metrics
         kind = ", ".join(filter(None, [said.category, said.severity]))
         parts = {

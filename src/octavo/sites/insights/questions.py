@@ -1,4 +1,4 @@
-"""Queries on site events, and their results. The API and the chart page share them."""
+"""Queries on site events, and their results. The API and the chart page both use them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class QueryColumn(Struct):
 
 
 class Filter(Struct):
-    """Condition on events. If the column is a count, it is a condition on the rows of the result."""
+    """Condition on events. If the column is a count, the condition applies to the rows of the result."""
 
     column: Dimension | Count
     values: Annotated[list[Any], Meta(max_length=1000)]

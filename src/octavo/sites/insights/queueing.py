@@ -1,8 +1,8 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
-Events are held in memory, up to a limit, and are written in batches. Of the searches that run while a reader types,
-only those at which the reader paused are counted. The reader is remembered only as long as these events are in the
-queue."""
+Events are held in memory, up to a limit, and are written in batches. Many searches run while a reader types. Only
+the searches at which the reader paused are counted. The reader is remembered only as long as these events are in
+the queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("octavo.insights")
 
 _CAPACITY = 10_000
 _TYPING = 1_500
-"""Number of milliseconds after the last keystroke after which a search counts as finished."""
+"""Milliseconds without a keystroke after which a search counts as finished."""
 
 
 class _QueuedEvent(Struct, frozen=True, gc=False):
@@ -55,10 +55,10 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function that
-        creates the event when it is written, so that the request doesn't have to do that work. ``visitor``: the
-        visitor's claims, in the form that conditions use. ``typist``: a key for searches by the same reader, which is
-        never stored."""
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
+        function that creates the event when it is written, so that the request doesn't have to do that work.
+        ``visitor``: the visitor's claims, as conditions use them. ``typist``: a key for searches by the same
+        reader, which is never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -67,9 +67,9 @@ class EventQueue:
                 self._dropped += 1
 
     def write(self, *, everything: bool = False) -> None:
-        """Write the queued events, except searches that are still being typed. ``everything``: whether to include these
-        searches, too. This never raises errors. While the database is unreachable, events stay queued. Events that fail
-        for other reasons are dropped."""
+        """Write the queued events, except searches that are still being typed. ``everything``: whether to include
+        these searches, too. This method never raises errors. While the database is unreachable, events stay
+        queued. Events that fail for other reasons are dropped."""
         with self._writing:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -146,7 +146,8 @@ def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEve
 
 
 def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
-    """Return the events without searches that ran while a reader typed or deleted the letters of another query."""
+    """Return the events, except searches that ran while a reader was still typing or deleting the letters of
+    another query."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []
     for one in waiting:

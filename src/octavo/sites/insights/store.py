@@ -74,7 +74,7 @@ def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
 
 
 def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
-    """Delete at most ``limit`` older events, and return their number."""
+    """Delete at most ``limit`` events from before ``moment``, and return their number."""
     return tx.run(
         "DELETE FROM site_events WHERE id IN (SELECT id FROM site_events WHERE at < :moment LIMIT :limit)",
         moment=moment,
@@ -83,7 +83,7 @@ def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
 
 
 def claim_expression(tx: Transaction, parameter: str) -> str:
-    """Return SQL for the value of the claim whose name is in a parameter."""
+    """Return SQL for the value of the claim whose name is in an SQL parameter."""
     if tx.engine == "sqlite":
         return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
@@ -168,8 +168,8 @@ def list_segments(
     where: str,
     parameters: Mapping[str, object],
 ) -> list[Row]:
-    """Return (claims, events, visitors, sessions) of visitors with the same claims, most active first, for
-    the events that match ``where``. ``prefix``: the SQL before ``where``."""
+    """Return groups of visitors with the same claims, most active first, each as (claims, events, visitors,
+    sessions). Only the events that match ``where`` count. ``prefix``: the SQL before ``where``."""
     return tx.all(
         f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
            WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}

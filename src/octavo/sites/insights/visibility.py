@@ -1,4 +1,4 @@
-"""Restrict a site's events to the events that a caller can see: events in visible spaces, except on hidden pages."""
+"""Restrict a site's events to those that a caller can see: events in visible spaces, except on hidden pages."""
 
 from __future__ import annotations
 

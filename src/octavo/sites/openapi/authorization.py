@@ -50,7 +50,7 @@ def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
     visitor, asked = require_visitor(call), ("openapi", call.path_parameters.get("specSlug"))
     if visitor.organization_id != organization_id or visitor.named != asked:
         raise NotFound(
-            f"There is no organization with the ID {organization_id!r} whose API specifications you can see."
+            f"There is no organization with the ID {organization_id!r}, or you can't see its API specifications."
         )
     return VisitedSpecs(visitor, organization_id)
 
@@ -60,7 +60,7 @@ def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     org = enter_organization(call, Can.VIEW, organization_id)
     specs = require_found(
         find_specs_access(org),
-        f"There is no organization with the ID {organization_id!r} whose API specifications you can see.",
+        f"There is no organization with the ID {organization_id!r}, or you can't see its API specifications.",
     )
     if not at_least(org.role, OPENAPI[needs]):
         raise Forbidden(

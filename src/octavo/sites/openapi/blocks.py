@@ -19,7 +19,7 @@ from .description import Data, object_of, text_of
 _PLAIN = re.compile(
     r"[A-Za-z](?: ?(?:[A-Za-z0-9,.;'()?!/\"’]|[-:](?= )|(?<=[A-Za-z0-9])[-_](?=[A-Za-z0-9])))*"
 )
-"""Text without Markdown syntax, like most parameter descriptions."""
+"""Pattern for text without Markdown syntax, such as most parameter descriptions."""
 _KEPT_TEXT = 1_000
 """Maximum number of characters in a description to cache for all pages, because schema descriptions appear on
 many pages."""
@@ -137,8 +137,8 @@ def draw_fold(words: str, blocks: list[Block]) -> Block:
 
 
 def draw_page_links(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """Return a list of links to pages. Each link has the page's ID, its title, and the text to show next to it, if that
-    is different."""
+    """Return a list of links to pages. ``pages``: for each page, its ID, its title, and the text to show next to
+    the link unless it equals the title."""
     return draw_links(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 

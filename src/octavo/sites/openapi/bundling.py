@@ -49,7 +49,7 @@ _NAMED = frozenset(
         FILES,
     ]
 )
-"""Objects whose keys authors choose."""
+"""Names of objects in which authors choose the keys."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that contain example values, in which ``$ref`` has no special meaning."""
 

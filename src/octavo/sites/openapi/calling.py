@@ -58,8 +58,8 @@ class CallValues(Struct, kw_only=True):
 
 
 def fill_form(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
-    """Return the form, filled in with these values. ``prepare_request`` then checks that the operation accepts them.
-    Raises BadRequest if a value is invalid."""
+    """Return the form, filled in with these values. ``prepare_request`` later checks that the operation accepts
+    them. Raises BadRequest if a value is invalid."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
     return FilledForm(

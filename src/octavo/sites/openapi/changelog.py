@@ -142,7 +142,7 @@ class _Drawing:
         return _expandable(_paragraph(*line), inside)
 
     def _table(self, changes: Sequence[ApiChange]) -> Block:
-        """Return a table with a row for each changed part, with its state in both versions."""
+        """Return a table with a row for each changed part and its state in both versions."""
         columns = ["place", "before", "after"]
         titles = ["", self._release.since, self._release.title]
         if titles[1] == titles[2]:

@@ -313,7 +313,7 @@ def read_own_samples(data: Data) -> list[CodeSample]:
 
 
 class Value(Struct, frozen=True):
-    """Syntax of JSON values in a language."""
+    """Syntax of JSON values in a programming language."""
 
     object: tuple[str, str]
     pair: str
@@ -349,7 +349,7 @@ def templates() -> tuple[SampleTemplate, ...]:
 
 
 def list_templates(call: SampleCall) -> list[SampleTemplate]:
-    """Return the libraries that support the request."""
+    """Return the templates of the libraries that support the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
 

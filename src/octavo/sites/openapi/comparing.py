@@ -24,8 +24,8 @@ Kind = Literal["added", "removed", "changed"]
 
 
 class ApiChange(Struct, frozen=True):
-    """Change to an operation. ``operation``: the operation, such as ``GET /pets``. ``place``: the changed
-    part; empty for the entire operation. ``before`` and ``after``: a short form of the state in each version.
+    """Change to an operation. ``operation``: the operation, such as ``GET /pets``. ``place``: the changed part;
+    empty for the entire operation. ``before`` and ``after``: a short description of the state in each version.
     ``deprecates``: whether the operation became deprecated."""
 
     kind: Kind

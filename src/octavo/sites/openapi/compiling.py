@@ -1,8 +1,9 @@
-"""Parse, validate, and bundle a specification in a separate process: ``python -m
-octavo.sites.openapi.compiling FOLDER``.
+"""Parse, validate, and bundle a specification in a separate process: ``python -m octavo.sites.openapi.compiling
+FOLDER``.
 
-Anyone can provide specifications, and the parsers are written in C. Therefore, this runs in a sandbox
-(``kit.processes.subprocesses``) that contains only this code. It reads ``source`` and writes ``result.json``."""
+Because anyone can provide specifications, and the parsers are written in C, the process runs in a sandbox
+(``kit.processes.subprocesses``) that contains only this code. The process reads ``source`` and writes
+``result.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specification in the form that an API reference shows: operations by tag, with references resolved and internal parts
+"""Specification, as an API reference shows it: operations by tag, with references resolved and internal parts
 omitted. This module does no I/O."""
 
 from __future__ import annotations
@@ -226,8 +226,8 @@ class ApiDescription:
         return {}
 
     def merge(self, value: object) -> Data:
-        """Return a schema merged with its ``allOf``, as readers expect. Each reference is merged only once, even if it
-        is repeated or circular."""
+        """Return a schema merged with its ``allOf``. Each reference is merged only once, even if it is repeated
+        or circular."""
         schema = self.follow(value)
         if not list_of(schema.get("allOf")):
             return schema
@@ -267,7 +267,7 @@ class ApiDescription:
 
     @cached_property
     def _extended_by(self) -> dict[str, list[str]]:
-        """Return the names of the schemas that extend a schema, by its name."""
+        """Return the names of the schemas that extend each schema, by the name of the extended schema."""
         found: dict[str, list[str]] = {}
         for name, schema in self.schemas.items():
             for part in list_of(object_of(schema).get("allOf")):

@@ -41,8 +41,8 @@ _FLOWS = 6
 scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations to list on this page, in total and per scope or scheme. Additional operations are only
-counted."""
+"""Maximum number of operations to list per scope or scheme on the authentication page. ``_NEEDING``: the maximum
+number in total. Additional operations are only counted."""
 _MEANINGS = 12
 """Maximum number of descriptions to list per status on the errors page. ``_BODIES``: the maximum number of
 bodies for all statuses. ``_SAID``: the maximum number of parameters or headers of one kind."""
@@ -54,15 +54,15 @@ _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
-"""Maximum numbers of languages per request on this page: if all are shown, and if they are in tabs."""
+"""Maximum number of languages in which to show an example request on the authentication page."""
 
 
 class ApiReferenceRenderer(OperationRenderer):
     """Renderer of one specification: its operations, its schemas, and the parts that apply to all of them."""
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
-        """Return schemas by name, each under a heading. Unknown schemas are omitted. ``title``: the heading that is
-        already shown above."""
+        """Return the schemas with these names, each under a heading. Unknown schemas are omitted. ``title``: the
+        heading that is already shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -311,7 +311,8 @@ class _OperationLists:
 
 
 def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
-    """Return the sections of a string whose headings match. Headings inside them become paragraphs."""
+    """Return the sections of a text whose headings match ``called``. Headings inside these sections become
+    paragraphs."""
     found: list[Block] = []
     level = 0
     for block in draw_markdown(text, anchored=False):
@@ -333,13 +334,12 @@ def _fill_number(words: str, number: int) -> str:
 
 
 def _draw_columns(left: list[Block], right: list[Block]) -> list[Block]:
-    """Return two columns."""
     columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
     return [Block("columns", {}, [*columns])]
 
 
 def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """Return a table of names and values. Markdown requires its empty header row."""
+    """Return a table of names and values. Markdown requires the table's empty header row."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -355,7 +355,6 @@ def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
 
 
 def _flows(scheme: Data, words: ReferenceWords) -> list[Block]:
-    """Return the OAuth flows with their URLs."""
     found: list[tuple[str, list[Block]]] = []
     for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
         data = object_of(value)

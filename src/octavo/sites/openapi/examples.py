@@ -15,7 +15,7 @@ _DEPTH = 8
 _LONGEST = 200
 """Maximum length in characters to which a string is extended to satisfy a specification."""
 _SAID = ("example", "examples", "default", "const")
-"""Keywords of a schema that contain a value."""
+"""Schema keywords that contain a value."""
 _NAMED = 20
 """Maximum number of examples per media type."""
 _VALUES = 300
@@ -45,7 +45,7 @@ _NAMES = {
     "date": "2026-01-31",
     "sha": "ce587453ced02b15",
 }
-"""String values by the last word of a name, for use if the specification has no example."""
+"""Example strings, by the last word of a value's name. They are used if the specification has no example."""
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -230,8 +230,8 @@ class _Maker:
 
 
 def _make_string(schema: Data, name: str) -> str | None:
-    """Return a string value that fits the format or the name. By default, return the name itself, or None if there is
-    no name."""
+    """Return a string value that fits the format or the name. If neither determines a value, return the name
+    itself, or None if there is no name."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
         words = (

@@ -19,7 +19,7 @@ from .validating import METHODS
 Kind = Literal["operation", "field", "model"]
 
 _FIELDS = 60_000
-"""Maximum number of fields to index per specification, and per operation."""
+"""Maximum number of fields to index per specification. ``_OF_ONE``: the maximum number per schema."""
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
@@ -52,7 +52,7 @@ class _Entry(Struct, frozen=True):
 
 
 class OperationIndex:
-    """Index that is small enough to scan."""
+    """Index of operations, fields, and models. It is small enough for a search to scan all entries."""
 
     def __init__(self, description: ApiDescription) -> None:
         self._operations = [
@@ -83,9 +83,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[IndexHit]:
-        """Yield the best hits of each kind. A hit contains all words, including as parts of longer words. A method at
-        the start limits the search to operations with that method. A path finds the operations with that path, with or
-        without parameter values in it."""
+        """Yield the best hits of each kind. A hit contains all words, including as parts of longer words. An HTTP
+        method at the start of the query limits the search to operations with that method. A path finds the
+        operations with that path, with or without parameter values in it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""

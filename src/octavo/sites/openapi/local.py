@@ -46,7 +46,7 @@ class LocalSource(Struct, frozen=True):
 
 
 def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | None:
-    """Return the result for a file; None if the file was never in the space or if its name isn't a possible name of a
+    """Return the result for a file; None if the file was never in the space or if its name can't be the name of a
     specification."""
     row = tx.one(
         "SELECT state, complaint FROM openapi_sources WHERE space_id = :space AND content = :content",
@@ -57,7 +57,7 @@ def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | N
 
 
 def get_text(tx: Transaction, source: LocalSource) -> str:
-    """Return a valid specification as JSON."""
+    """Return the specification in a file as JSON. The specification must be valid."""
     found: str = tx.value(
         "SELECT document FROM openapi_sources WHERE space_id = :space AND content = :content",
         space=source.space_id,

@@ -30,7 +30,7 @@ _USERS = 200
 _EXAMPLE = 20_000
 """Maximum number of characters in a model's example."""
 _NAMED = 20_000
-"""Maximum number of searchable fields of all models."""
+"""Maximum total number of searchable fields in all models."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKUP = re.compile(r"<[^<>]*>|[`*]|(?<!\w)_|_(?!\w)")
 _END = re.compile(r"(?<=[.!?])\s")
@@ -56,13 +56,13 @@ class ApiModel(Struct, frozen=True):
 
 
 class ModelPage(Struct, frozen=True):
-    """Models on one page, with letters that don't overlap with other pages."""
+    """Models on one page, grouped by letter."""
 
     letters: dict[str, list[ApiModel]]
 
     @property
     def title(self) -> str:
-        """Return ``F`` or ``F–J``."""
+        """Return the first and last letters on the page, such as ``F–J``, or a single letter."""
         first, last = next(iter(self.letters)), next(reversed(self.letters))
         return first if first == last else f"{first}–{last}"  # noqa: RUF001 - a range
 
@@ -116,7 +116,7 @@ def _model(description: ApiDescription, name: str, value: object, uses: Uses) ->
 
 
 def summarize_markdown(text: str, longest: int = _ABOUT) -> str:
-    """Return the words of the first sentence of a Markdown description, truncated to this many characters."""
+    """Return the words of the first sentence of a Markdown description, truncated to ``longest`` characters."""
     said = text.strip().partition("\n\n")[0]
     said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
     said = _END.split(said, maxsplit=1)[0]

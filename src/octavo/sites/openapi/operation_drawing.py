@@ -70,9 +70,10 @@ class OperationRenderer(SchemaRenderer):
         further: bool = False,
         headless: bool = False,
     ) -> list[Block]:
-        """Return an operation or webhook with all details that a caller needs. ``title``: the heading that is already
-        shown above. ``further``: whether there is another operation above this operation, which therefore becomes an
-        expandable line. ``headless``: whether the page shows the title and description of the operation instead."""
+        """Return an operation or webhook with all details that a caller needs. ``title``: the heading that is
+        already shown above. ``further``: whether the page shows another operation above; if so, this operation
+        becomes an expandable line. ``headless``: whether the page shows the title and description of the
+        operation instead."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -439,8 +440,8 @@ class OperationRenderer(SchemaRenderer):
         return [Block("openapi-sample", data, [draw_long_code(source, syntax)])]
 
     def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
-        """Return examples of all media types except one. If there are several, each example is preceded by its media
-        type."""
+        """Return examples of all media types except ``but``. If there are several, each example is preceded by
+        its media type."""
         blocks: list[Block] = []
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title

@@ -72,13 +72,14 @@ _PAGES = 4_000
 """Maximum number of pages per specification. If there were more, the schemas would share one page."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
-"""Maximum number and total size in bytes of the versions that the changelog page covers."""
+"""Maximum total size in bytes of the versions that the changelog page covers. ``RELEASES``: the maximum number of
+these versions."""
 _OVERVIEW = "info"
 """Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout for pages without an outline, such as lists of rows with letters above them. They use the room of the
-outline."""
+"""Layout for pages without an outline, such as lists of rows with letters above them. Their content also fills
+the space of the outline."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
@@ -90,7 +91,7 @@ def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:
 
 
 def load_local(tx: Transaction, source: local.LocalSource) -> ApiDescription:
-    """Return the specification in a space's valid file."""
+    """Return the specification in a space's file. The file must be valid."""
     return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
@@ -433,7 +434,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
 def _rows(
     tx: Transaction, asked: ComputeInput, listed: Iterator[tuple[str, str, str]], count: int
 ) -> list[Block]:
-    """Return links to the pages of operations. If there are very many, the last links are collapsed."""
+    """Return links to the pages of operations. If there are many links, the last ones are collapsed."""
     first, more = draw_page_links(islice(listed, _ROWS_OPEN)), draw_page_links(listed)
     if not more:
         return first
@@ -538,7 +539,7 @@ def group_of(page: Page) -> str:
 
 
 class Listed(Struct, frozen=True):
-    """Operation on a computed page: it is either the entire page, or at an ``anchor`` on the page."""
+    """Operation on a computed page. It is either the entire page, or the part of the page at ``anchor``."""
 
     method: str
     path: str
@@ -588,7 +589,7 @@ def model_of(page: Page) -> str | None:
 
 
 def lists_models(page: Page) -> bool:
-    """Return whether a computed page lists schemas with their own pages."""
+    """Return whether a computed page lists schemas that have their own pages."""
     return (
         model_of(page) == "" and object_of(object_of(page.computed).get("props")).get("grouping") is not None
     )
@@ -670,15 +671,15 @@ def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] 
 
 
 def _name_spec(ref: object) -> str:
-    """Return a block's name for the specification that it shows."""
+    """Return the name by which a block refers to the specification that it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
 
 def find_operation(
     tx: Transaction, asker: Requester, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[ApiDescription, DescribedOperation] | None:
-    """Return the operation that one of these blocks shows, if the operation can be tried out. ``spec``: the
-    block's name for the specification; None for any specification. ``key``: the key of the operation."""
+    """Return the operation that one of these blocks shows, if the operation can be tried out. ``spec``: the name
+    by which the block refers to the specification; None for any specification. ``key``: the key of the operation."""
     for block in blocks:
         data = block.data
         if (

@@ -114,7 +114,7 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
 
 
 def _safe_header(value: str | None) -> str | None:
-    """Return a header value that is safe to send back."""
+    """Return a header value if it is safe to send back; otherwise, None."""
     return value if value and len(value) <= 500 and value.isascii() and value.isprintable() else None
 
 

@@ -47,7 +47,7 @@ def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def get_version(tx: Transaction, organization_id: str, slug: str, version_id: str | None) -> VersionRow:
-    """Return a version by its ID; None returns the newest one. Raises NotFound if there is none."""
+    """Return a version by its ID, or the newest version if the ID is None. Raises NotFound if there is none."""
     spec = get_spec(tx, organization_id, slug)
     found = store.find_version(tx, spec.id, version_id or spec.version_id or "")
     if found is None:

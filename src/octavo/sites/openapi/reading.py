@@ -1,8 +1,8 @@
 """Read the files of a specification from untrusted data: JSON or YAML, alone or in a ZIP archive.
 
-The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are strings, ``0x1F`` and
-``1e-7`` are numbers). Aliases are expanded, and the expanded values count, so that a small file can't expand to a huge
-value.
+The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are strings, ``0x1F``
+and ``1e-7`` are numbers). Aliases are expanded, and the expanded values count toward the limits, so that a small
+file can't expand to a huge value.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _read_yaml(text: str, name: str) -> SourceFile:
 
 
 class _Plain:
-    """Converter of composed nodes to plain values."""
+    """Converter of composed YAML nodes to plain values."""
 
     def __init__(self, name: str) -> None:
         self._name = name

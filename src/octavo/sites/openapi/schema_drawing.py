@@ -20,8 +20,8 @@ from .description import ApiDescription, Data, list_of, object_of, text_of
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Maximum number of properties to render per operation or schema. The second number is for pages with many operations.
-Additional properties are only counted."""
+"""Maximum number of properties to render per operation or schema on pages with many operations (on other pages,
+``_PROPERTIES``). Additional properties are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
 """Number of fields to render for the operations on one page, outer levels first. Beyond this number, nested content is
@@ -29,7 +29,7 @@ omitted, unless the visitor requests all fields. Fields at the first level are a
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
-"""Maximum number of characters in an example. The second number is for pages with many operations."""
+"""Maximum number of characters in an example on pages with many operations (on other pages, ``_EXAMPLE``)."""
 _EXAMPLES_OF_PAGE = 50_000
 """Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
@@ -95,7 +95,7 @@ _HOLDING = (
     "prefixItems",
     *_INNER,
 )
-"""Keywords of a schema that contain other schemas."""
+"""Schema keywords that contain other schemas."""
 _PROMISED = 20
 """Maximum number of schemas to examine to determine whether the variants of a field have content."""
 _LINKED_WITHIN = 3
@@ -106,12 +106,13 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaRenderer:
-    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each operation
-    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own page under
-    ``schemas_at``. Their content is shown only in that location. ``spec``: the page's name for the specification, used
-    when trying out an operation. ``together``: the number of operations on a page for people. ``brief``: whether the
-    page also has other content, so that only required parts of a request are expanded. ``whole``: whether to render all
-    nested fields, regardless of their number; otherwise, some are replaced with a link to the page with all fields."""
+    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
+    operation is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their
+    own page under ``schemas_at``. Their content is shown only in that location. ``spec``: the name by which the
+    page refers to the specification, used when trying out an operation. ``together``: the number of operations on
+    a page for people. ``brief``: whether the page also has other content, so that only required parts of a
+    request are expanded. ``whole``: whether to render all nested fields, regardless of their number; otherwise,
+    some are replaced with a link to the page with all fields."""
 
     def __init__(
         self,
@@ -206,7 +207,7 @@ class SchemaRenderer:
         return taken
 
     def _reset(self) -> None:
-        """Start a new operation or schema, with nothing described yet."""
+        """Reset the state that belongs to the previous operation or schema."""
         self._left = self._most
         self._told = set()
 
@@ -223,8 +224,8 @@ class SchemaRenderer:
         return [draw_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to all of its parts; None if a part has no link. This looks ahead only a few
-        levels, because it is called at each level."""
+        """Return a schema's type as links to all of its parts; None if a part has no link. This method looks
+        ahead only a few levels, because it is called at each level."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -350,8 +351,8 @@ class SchemaRenderer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """Return the number of a schema's fields that are displayed, and whether the schema allows
-        additional fields with any name."""
+        """Return the number of displayed fields in a schema, and whether the schema allows additional fields with
+        any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -387,7 +388,8 @@ class SchemaRenderer:
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """Return the number of fields inside if there is no other content; otherwise, return the field's name."""
+        """Return the number of fields in a section if it has no other content; otherwise, return the field's
+        name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._label("fields", name=str(count))]
@@ -423,7 +425,7 @@ class SchemaRenderer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: Sequence[object]) -> list[str]:
-        """Summarize the variants. Return an empty string if the summary is too long."""
+        """Summarize the variants. Return an empty list if the summary would be too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -499,7 +501,8 @@ class SchemaRenderer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line with the number of omitted items and their location; empty if no items are omitted."""
+        """Return a line that states how many items were omitted and where to find them; empty if no items were
+        omitted."""
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
@@ -581,7 +584,7 @@ class SchemaRenderer:
         ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
-        """Return a line about the content of a schema that isn't rendered; empty if there is none."""
+        """Return a line about schema content that isn't rendered; empty if all content is rendered."""
         items = self._description.follow(schema.get("items"))
         inside = any(
             object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING

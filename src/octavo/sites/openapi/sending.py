@@ -17,7 +17,7 @@ server that the specification doesn't list."""
 
 
 class Sent(Struct):
-    """Server response. ``body``: the body; in JSON, it is in base64. ``milliseconds``: the duration."""
+    """Server response. ``body``: the body, which is encoded in base64 in JSON. ``milliseconds``: the duration."""
 
     status: int
     headers: list[tuple[str, str]]

@@ -234,7 +234,7 @@ def insert_version(
 
 
 def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
-    """Delete all versions except the newest versions."""
+    """Delete all versions except the ``kept`` newest versions."""
     rows = tx.all(
         "SELECT number FROM openapi_versions WHERE spec_id = :spec ORDER BY number DESC LIMIT :limit",
         spec=spec_id,

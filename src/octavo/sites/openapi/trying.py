@@ -122,10 +122,11 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a password.
-    ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``: the flows for
-    getting a token, each with its URLs. ``beyond``: the reason the page can't send the credential: it is a certificate,
-    which only the browser has, or a value that is ``computed`` for each request."""
+    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a
+    password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``: the
+    flows for getting a token, each with its URLs. ``beyond``: the reason that the page can't send the credential,
+    if any. The credential can be a certificate, which only the browser has, or a value that is ``computed`` for
+    each request."""
 
     scheme: str
     place: Place
@@ -370,8 +371,8 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _can_be_free(url: str, name: str) -> bool:
-    """Return whether a variable can have any value. It can in the path. In a hostname, it can if the specification
-    contains at least the last two labels, which determine the owner of the host."""
+    """Return whether a variable can have any value. A variable in the path can. A variable in the hostname can if
+    the specification contains at least the last two labels, which determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -405,7 +406,7 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
 
 
 def _format_value(value: object) -> str:
-    """Return a value in the form shown in a field. The values in a list are on separate lines."""
+    """Return a value as text for a form field. The values in a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_format_value(each) for each in value)
     if value is None or isinstance(value, str):

@@ -13,7 +13,8 @@ _SCHEMAS = "#/components/schemas/"
 
 
 class Uses(Struct):
-    """Direct uses of a schema by name, without duplicates, in the order of the specification."""
+    """Names of the operations, webhooks, and schemas that use a schema directly, without duplicates, in the order
+    of the specification."""
 
     answers: dict[str, DescribedOperation] = {}
     requests: dict[str, DescribedOperation] = {}

@@ -107,8 +107,8 @@ class SpecVersion(Struct, rename="camel"):
 
 
 class SpecFile(Struct, rename="camel"):
-    """File of a specification. ``filename``: its path, in the form that references in all files use. ``references``:
-    the files that it refers to. ``dir``: a constant, because paths are complete."""
+    """File of a specification. ``filename``: its path, spelled as in references. ``references``: the files that
+    it refers to. ``dir``: a constant, because paths are complete."""
 
     filename: str
     is_entrypoint: bool

@@ -1,9 +1,8 @@
-"""Typeset and compile a PDF in a separate process: ``python -m octavo.sites.printing.compiling FOLDER
-[plain]``.
+"""Typeset and compile a PDF in a separate process: ``python -m octavo.sites.printing.compiling FOLDER [plain]``.
 
-The content is untrusted, and Typst is a full programming language. Therefore, this runs in a sandbox
-(``kit.processes.subprocesses``) with access only to one folder and this code. It reads ``order.json`` and
-writes ``print.pdf`` and ``result.json``.
+Because the content is untrusted, and Typst is a full programming language, the process runs in a sandbox
+(``kit.processes.subprocesses``) with access only to one folder and this code. The process reads ``order.json``
+and writes ``print.pdf`` and ``result.json``.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _PROBES = 200
 
 
 class PrintCompiler:
-    """Compiler of one PDF in its folder."""
+    """Compiler that creates one PDF in its folder."""
 
     def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
@@ -41,14 +40,14 @@ class PrintCompiler:
 
         self._setting.write(plain=plain)
         try:
-            made = self._compile("main.typ")
+            made = self._compile_or_loosen()
         except typst.TypstError:
             self._leave_out_broken_images()
             for number in self._failing(range(len(self._order.chapters))):
                 self._setting.write_plain(number)
                 self._plain.append(number)
             self._setting.write_known()
-            made = self._compile("main.typ")
+            made = self._compile_or_loosen()
         (self._folder / "print.pdf").write_bytes(made)
         chapters = self._order.chapters
         return PrintResult([chapters[n].id for n in self._plain], self._setting.broken)
@@ -61,7 +60,16 @@ class PrintCompiler:
         folders += [self._order.fonts] if self._order.fonts else []
         return typst.Fonts(include_system_fonts=False, font_paths=folders)
 
-    def _compile(self, name: str, probe: bool = False) -> bytes:
+    def _compile_or_loosen(self) -> bytes:
+        """Compile the PDF. If Typst fails, allow page breaks after titles."""
+        import typst
+
+        try:
+            return self._compile("main.typ")
+        except typst.TypstError:
+            return self._compile("main.typ", "loose")
+
+    def _compile(self, name: str, *inputs: str) -> bytes:
         import typst
 
         empty = self._folder / "packages"
@@ -69,7 +77,7 @@ class PrintCompiler:
             input=str(self._folder / name),
             root=str(self._folder),
             font_paths=self._fonts,
-            sys_inputs={"probe": "yes"} if probe else {},
+            sys_inputs=dict.fromkeys(inputs, "yes"),
             package_path=str(empty),
             package_cache_path=str(empty),
         )
@@ -80,7 +88,7 @@ class PrintCompiler:
 
         (self._folder / "probe.typ").write_text(source)
         try:
-            self._compile("probe.typ", probe=True)
+            self._compile("probe.typ", "probe", "loose")
         except typst.TypstError:
             return False
         return True

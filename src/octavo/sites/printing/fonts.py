@@ -1,5 +1,5 @@
-"""Characters that a PDF can show. The fonts in typst, and the fonts in a folder with additional fonts, cover these
-characters."""
+"""Characters that a PDF can show: those covered by Typst's fonts and by the fonts in a folder with additional
+fonts."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the
-    characters that have been found so far and that no font covers."""
+    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the characters
+    found so far that no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
         self._ranges = _merge_ranges(
@@ -84,7 +84,7 @@ class Glyphs:
         return at >= 0 and point <= self._ranges[at][1]
 
     def shown(self, text: str) -> str:
-        """Return the text, in which symbols that no font covers are replaced with a similar symbol or their name."""
+        """Return the text with each symbol that no font covers replaced by a similar symbol or by its name."""
         if not _OUTSIDE.search(text):
             return text
         # Characters that join emoji or select their color have no meaning without emoji.

@@ -1,4 +1,4 @@
-"""Collect the data for a PDF from a state of a space: an order, and its images."""
+"""Collect the data for creating a PDF of a space in a given state: a ``PrintOrder``, and the images to print."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _chapter(page: Page, level: int) -> PrintChapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """Return the files in the form that the PDF uses. Images are copied unless they are too large to open."""
+    """Return the files as the PDF uses them. Images are copied unless they are too large to open."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):
@@ -152,7 +152,7 @@ def _copy_image(context: Context, content: str, folder: Path, number: int) -> st
 
 
 def image_kind(data: bytes) -> str | None:
-    """Return png, jpg, gif, webp, or svg; None for anything else."""
+    """Return the format of an image (png, jpg, gif, webp, or svg), or None for any other data."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if data.startswith(b"\xff\xd8\xff"):

@@ -47,7 +47,7 @@ class OpenedPrint(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """Return a link to a PDF for a person who can see the space. It is valid for an hour."""
+    """Return a link to a PDF for a person who can see the space. The link is valid for an hour."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
@@ -55,14 +55,14 @@ def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) 
 
 
 def hidden_key(state: State) -> str:
-    """Return the key of the pages that are hidden in a state."""
+    """Return a key that identifies the pages that are hidden in a state."""
     return state.limits.key if state.limits is not None else ""
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
-    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid or has
-    expired, if the person who requested it can no longer see the content, or if page restrictions have changed since
-    then."""
+    """Return the PDF that a link points to, and enqueue its creation if necessary. Return None if the link is
+    invalid or has expired, if the person who requested it can no longer see the content, or if page restrictions
+    have changed since the link was created."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None
@@ -79,7 +79,7 @@ def open_print(context: Context, token: str) -> OpenedPrint | None:
         except NotFound:
             return None
         if hidden_key(unrestricted(tx, state)) != grant.wanted.hidden:
-            return None  # The PDF contains pages that were restricted since, or lacks others.
+            return None  # The PDF contains pages that have since been restricted, or lacks other pages.
         look = find_look(context, tx, grant.wanted.space_id).version
         row = store.find_print(tx, grant.wanted.id_in(look))
     if row is None:

@@ -25,7 +25,7 @@ class PrintChapter(Struct, frozen=True, kw_only=True):
 
 
 class LinkedPage(Struct, frozen=True, kw_only=True):
-    """Target of a link, which may not be printed."""
+    """Target of a link. The PDF doesn't necessarily contain the page."""
 
     id: str
     title: str
@@ -112,7 +112,7 @@ class PrintResult(Struct, frozen=True):
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
-    """Write a chapter's document to the PDF's folder, in the form presented to its reader, with references resolved."""
+    """Write a chapter's document to the PDF's folder, as presented to its reader, with references resolved."""
     for block in document.nodes:
         block.source = None
     _path(folder, number).write_bytes(msgspec.json.encode(document))

@@ -46,8 +46,8 @@ class FailedApart(Exception):
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
-    """Return the PDF's row, and order the PDF if necessary; None if the space was deleted. ``look``: the
-    version of the space's appearance.
+    """Return the PDF's row, and enqueue the PDF's creation if necessary; None if the space was deleted. ``look``:
+    the version of the space's appearance.
 
     Requires a write transaction."""
     print_id = wanted.id_in(look)

@@ -12,8 +12,8 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.garbage import release
 
 LOOK = 2
-"""Version of the output. Increase it if a code change gives the same state with the same appearance a different output,
-so that existing PDFs are created again."""
+"""Version of the output. Increase it after a code change that affects the output, so that existing PDFs are
+created again."""
 
 
 class PrintSubject(Struct, frozen=True):

@@ -1,4 +1,5 @@
-"""Appearance of a space's PDFs, based on the site that shows it. A package on a higher layer provides it."""
+"""Appearance of a space's PDFs, based on the site that shows it. A package in a higher layer determines this
+appearance."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ from .order import OrderLook, PrintFace
 log = logging.getLogger(__name__)
 
 _LOGO = (560, 96)
-"""Size in points of the box that a logo is drawn in. It is larger than on the page, so that the logo stays
-sharp on paper."""
+"""Size in points of the box that a logo is drawn in. The box is larger than the logo's place on the page, so that
+the logo stays sharp on paper."""
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 
 

@@ -33,7 +33,7 @@ _ABSENT = "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a fold
 
 
 class Typesetter:
-    """Writer of an order's files to a folder. ``places``: the possible targets of links in the PDF."""
+    """Typesetter that writes an order's files to a folder. ``places``: the possible targets of links in the PDF."""
 
     def __init__(self, order: PrintOrder, folder: Path) -> None:
         self._order = order
@@ -74,7 +74,7 @@ class Typesetter:
         (self._folder / "known.json").write_bytes(msgspec.json.encode(known))
 
     def main(self, numbers: Any) -> str:
-        """Return the main file, with these chapters."""
+        """Return the source of the main file, which includes these chapters."""
         order = self._order
         title = self._text(order.title)
         date = self._text(order.date)

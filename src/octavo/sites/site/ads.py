@@ -57,8 +57,8 @@ def _put(tx: Transaction, site: SiteAccess, ads: dict[str, object]) -> None:
 def list_sites_with_ads(
     tx: Transaction, caller: SignedIn, status: str, limit: int, page: str | None
 ) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
-    """List the sites with an ad status that the caller manages, oldest first, and their organizations by
-    ID."""
+    """List the sites that have this ad status and that the caller manages, oldest first, and their organizations
+    by ID."""
     owners, managed = {}, list[str]()
     for organization_id in list_reachable_organizations(tx, caller.actor):
         try:

@@ -30,7 +30,7 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
 
 @enters(SiteAccess, "hostname")
 def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
-    """Authorize the caller for the site with this hostname, or for a site that claims it."""
+    """Authorize the caller for the site with this hostname, or for a site that claims this hostname."""
     name = spell_host(hostname)
     with call.db.read() as tx:
         owner = find_site_by_hostname(tx, name)

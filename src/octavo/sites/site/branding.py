@@ -43,7 +43,7 @@ def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: Store
             tx, context.files, site.organization_id, site.actor, name, stored.hash, stored.size
         )
         if row is None:
-            message = "the file must be a PNG, JPEG, GIF, WebP, SVG, or icon file"
+            message = "the file must be a PNG, JPEG, GIF, WebP, SVG, or ICO file"
             problems.append(Problem(picture, 0, LOOK_LEFT_OUT, message))
             return ""
         return site_images.picture_url(context.settings.sites_url, row)

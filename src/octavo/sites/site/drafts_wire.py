@@ -12,11 +12,11 @@ DraftObject = Literal[
 
 
 class SiteDraft(Struct, rename="camel", kw_only=True):
-    """Draft of a site. ``object``: the type of a part of the structure, or `site-redirect`. ``path``: the path of a
-    section or variant, relative to the site's URL. ``url``: the URL of a link. ``pages``: the number of pages that
-    become visible. ``redirects``: the number of redirects that then point to it. ``linksElsewhere``: the number of
-    links on these pages to spaces that aren't on the site. ``within``: another draft that contains this draft and hides
-    it until that draft is published."""
+    """Draft of a site. ``object``: the type of a part of the structure, or `site-redirect`. ``path``: the path of
+    a section or variant, relative to the site's URL. ``url``: the URL of a link. ``pages``: the number of pages
+    that become visible. ``redirects``: the number of redirects that point to it once it is published.
+    ``linksElsewhere``: the number of links on these pages to spaces that aren't on the site. ``within``: another
+    draft that contains this draft and hides it until that draft is published."""
 
     object: DraftObject
     id: str
@@ -32,7 +32,7 @@ class SiteDraft(Struct, rename="camel", kw_only=True):
 
 
 class SiteDrafts(Struct):
-    """All drafts of a site that the caller can see, in reading order, with redirects last."""
+    """All of a site's drafts that the caller can see, in reading order, with redirects last."""
 
     items: list[SiteDraft]
 

@@ -27,7 +27,8 @@ from .structure.changing import lock, set_defaults
 from .types import SiteStyleguide
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
-"""Visibilities by size of the audience. Share links and tokens can't be compared with each other."""
+"""Visibilities, ranked by the size of the audience. Share links and visitor authentication have the same rank,
+because their audiences can't be compared."""
 _PLAIN = ("title", "visibility", "agents_context")
 
 
@@ -54,9 +55,9 @@ def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any
 def update_site(
     tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest if a value is invalid, Conflict if the
-    basename is in use, NotFound if the default isn't on the site, and Forbidden if more people would see spaces that
-    the caller can't publish, or if the default level is above the caller's own role."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest if a value is invalid, Conflict if
+    the basename is in use, NotFound if the default section or site space isn't on the site, and Forbidden if more
+    people would see spaces that the caller can't publish, or if the default level is above the caller's own role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}

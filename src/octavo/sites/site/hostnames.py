@@ -40,8 +40,8 @@ def find_addresses(host: str) -> set[str]:
 
 
 def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_addresses) -> HostnameStatus:
-    """Return whether a hostname resolves to an IP address of this server's sites. This function makes
-    network requests."""
+    """Return the status of a hostname, based on whether it resolves to an IP address of this server's sites. This
+    function makes network requests."""
     found = resolve(hostname)
     if not found:
         return "dns_no_cname"
@@ -49,14 +49,14 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
 
 
 def is_released(tx: Transaction, settings: Settings, name: str) -> bool:
-    """Return whether a site gave up this hostname, which then shows nothing, although its DNS record may still
-    point to this server. This is never true for the sites domain."""
+    """Return whether a site no longer uses this hostname. The hostname then shows nothing, although its DNS
+    record may still point to this server. This is never true for the sites domain."""
     return "." in name and name != settings.sites_address.host and store.is_given_up(tx, name)
 
 
 def require_shared_host(context: Context, host: str) -> None:
-    """Raise NotFound if the ``Host`` header is the hostname of a site, or was before. A site's own hostname
-    serves only that site. Paths shared by all sites exist only on the sites domain."""
+    """Raise NotFound if the ``Host`` header is or was the hostname of a site. A site's own hostname serves only
+    that site. Paths shared by all sites exist only on the sites domain."""
     name = host_name(host)
     if "." not in name or name == context.settings.sites_address.host:
         return
@@ -93,8 +93,8 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that gets a new hostname, which is either verified or claimed. Raises BadRequest if
-    the hostname is invalid, and Conflict if it belongs to another site."""
+    """Return the columns to update for a site's new hostname, which is either verified or claimed. Raises
+    BadRequest if the hostname is invalid, and Conflict if it belongs to another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
     hostname = read_hostname(tx, settings, site.id, given)
@@ -106,7 +106,8 @@ def hostname_columns(
 def proxy_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the same columns for the host and path of a proxy."""
+    """Return the columns to update for the new host and path of a site's proxy, which are either verified or
+    claimed. Raises BadRequest if a value is invalid, and Conflict if the location belongs to another site."""
     if given is None:
         return {"proxy_host": None, "proxy_path": None, "claimed_proxy": None}
     host, path = read_proxy(tx, settings, site.id, site.organization_id, given)

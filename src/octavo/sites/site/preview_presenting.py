@@ -1,5 +1,5 @@
-"""Present the site content that a visitor with certain claims can see, and the reasons other content is hidden. This
-uses the same outline, views, and documents as the reader, and reports their decisions."""
+"""Present the site content that a visitor with certain claims can see, and the reasons that other content is
+hidden. This module uses the same outline, views, and documents as the reader, and reports their decisions."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ _Line = tuple[Page, list[str]]
 
 class _Pages:
     """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site space.
-    ``obstacle``: the reason the entire site space is hidden from the visitor."""
+    ``obstacle``: the reason that the entire site space is hidden from the visitor."""
 
     def __init__(
         self,

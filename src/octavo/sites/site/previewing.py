@@ -69,10 +69,10 @@ def make_preview(
     theme: Mode | None = None,
     drafts: bool = False,
 ) -> str:
-    """Return a token with which its holder sees the site as the member sees it, with the given ``visitor`` value for
-    conditions. ``change``: the ID of a change request to show instead of the content of its space. ``look``: whether to
-    use the customization that the member is previewing. ``theme``: light or dark, regardless of the customization.
-    ``drafts``: whether to show drafts of the site structure."""
+    """Return a token that shows its holder the site as the member sees it, with the given ``visitor`` value for
+    conditions. ``change``: the ID of a change request to show instead of the content of its space. ``look``:
+    whether to use the customization that the member is previewing. ``theme``: light or dark, regardless of the
+    customization. ``drafts``: whether to show drafts of the site structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
     until = now() + HOUR
@@ -130,7 +130,7 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
-    """Return a change request in a space on the site that isn't concealed."""
+    """Return a change request if its space is on the site and the request isn't concealed."""
     # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
         return None
@@ -161,8 +161,8 @@ def require_seeing_all(
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
-    """Return the claims in a JSON string, with unsigned claims under `unsigned`, and the visitor that they describe.
-    Raises BadRequest if the JSON isn't an object."""
+    """Return the claims in a JSON string, with unsigned claims under `unsigned`, and the ``visitor`` value for
+    conditions. Raises BadRequest if the JSON isn't an object."""
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
     except (msgspec.MsgspecError, RecursionError):

@@ -16,7 +16,7 @@ from .wire import Site
 
 
 class Customizations(Struct, rename="camel"):
-    """Customization of the site, and of the site spaces with overrides, by ID."""
+    """Customization of the site, and of each site space that has overrides, by ID."""
 
     site: Customization
     site_spaces: dict[str, Customization]
@@ -50,7 +50,7 @@ class SearchScope(Struct, rename="camel"):
 
 
 class SearchSite(Struct, rename="camel"):
-    """Search request. Older clients set the scope next to the query; in this case, ``current`` means the scope
+    """Search request. Older clients set the scope alongside the query; in this case, ``current`` means the scope
     ``default``."""
 
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]

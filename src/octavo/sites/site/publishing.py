@@ -48,7 +48,7 @@ def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | N
 def require_publish_permission(
     tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None
 ) -> None:
-    """Raise Forbidden unless ``may_publish_all``."""
+    """Raise Forbidden unless ``may_publish_all`` returns True."""
     if not may_publish_all(tx, site, spaces):
         raise Forbidden(
             "Publishing this site requires the `create` role or higher in all of its spaces. Ask someone who"

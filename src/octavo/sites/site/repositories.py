@@ -173,8 +173,8 @@ def _side(
 
 
 def _edited(data: bytes | None, config: DocsConfig) -> bytes:
-    """Update docs.yaml to the structure, keeping all other content, and return the result. The file stays unchanged if
-    it already matches the structure."""
+    """Update docs.yaml to match the structure, keeping all other content, and return the result. The file stays
+    unchanged if it already matches the structure."""
     try:
         text = data.decode("utf-8") if data is not None else None
     except UnicodeDecodeError:
@@ -201,8 +201,8 @@ def _read(ground: CommittedFolder) -> DocsConfig:
 
 
 def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]) -> set[str]:
-    """Return the keys of spaces whose folders exist, or existed when they were synced. Report the other
-    spaces."""
+    """Return the keys of spaces whose folders exist, or existed at the last sync. Report the other spaces as
+    problems."""
     found: set[str] = set()
     for entry in config.spaces:
         if entry.directory is None:
@@ -248,7 +248,7 @@ def _arrange(
 
 
 def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder) -> bytes:
-    """Update docs.yaml to the structure, with a permanent folder for each space, and return the result."""
+    """Update docs.yaml to match the structure, with a permanent folder for each space, and return the result."""
     described = describe_site(tx, get_site(tx, row.id))
     synced = {member.space_id for member in list_members(tx, row.id)}
     taken = set(described.spaces)

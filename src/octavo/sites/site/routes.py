@@ -86,8 +86,8 @@ def _site(call: Call, tx: Transaction, site: SiteAccess) -> Site:
 
 @operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.VIEW, agents="docs:read")
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
-    """List the sites of an organization that the caller can see, newest first. `space` limits the list to
-    sites that show this space, which the caller must be able to see."""
+    """List an organization's sites that the caller can see, newest first. `space` limits the list to sites that
+    show this space, which the caller must be able to see."""
     with call.db.read() as tx:
         row = get_organization(tx, org.organization_id)
         if query.space is not None and find_space_access(tx, org.actor, Can.VIEW, query.space) is None:
@@ -171,9 +171,9 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Update a site. Former basenames, and former paths of sections and variants, redirect to the new basename and the
-    new paths. A hostname, or a path where a proxy shows the site, is used only after it is verified that it belongs to
-    the organization. To repeat the check, send the same value again."""
+    """Update a site. Former basenames, and former paths of sections and variants, redirect to the new basename
+    and the new paths. A hostname, or a path where a proxy shows the site, is used only after Octavo has verified
+    that it belongs to the organization. To repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
@@ -261,11 +261,11 @@ def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDra
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
 ) -> SearchListing[SearchSpace]:
-    """Search the spaces of a site that the caller can see. Returns spaces with matching pages, best first,
-    each with its ten best pages.
+    """Search a site's spaces that the caller can see. Returns spaces with matching pages, best first, each with
+    its ten best pages.
 
-    Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there
-    are more, if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
+    Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there are
+    more, if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
@@ -411,8 +411,8 @@ def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Organ
 
 @operation("createPicture", "POST", _PICTURES, needs=Can.CREATE_CONTENT, status=201, errors=(400, 404))
 def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> OrganizationPicture:
-    """Create an image from a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG, or an icon. Its
-    `url`, which can be used in customizations, is public."""
+    """Create an image from a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG, or ICO. Its `url`, which
+    can be used in customizations, is public."""
     with call.db.write() as tx:
         return present_picture(call, site_images.create(tx, call.context, org, body.storage_key))
 

@@ -1,4 +1,4 @@
-"""Registry of providers of scripts that integrations add to a site's pages."""
+"""Registry of functions that provide the scripts that integrations add to a site's pages."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from .store import list_sites_of_space
 
 
 def _find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> str | None:
-    """Return the URL of a space on a published site that a key opens; None if the key doesn't open a site
-    with this space."""
+    """Return the URL of a space on the published site that a share link's key opens; None if the key doesn't open
+    a site with this space."""
     for site in list_sites_of_space(tx, space_id):
         place = find_place(tx, space_id, site.id)
         if site.published and place is not None and find_link_by_key(tx, site.id, key) is not None:

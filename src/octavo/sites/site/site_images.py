@@ -71,7 +71,7 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
     assert upload.hash is not None, "get_uploads returns only complete uploads"
     row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
     if row is None:
-        raise BadRequest("storageKey: must be a PNG, JPEG, GIF, WebP, SVG, or icon file")
+        raise BadRequest("storageKey: must be a PNG, JPEG, GIF, WebP, SVG, or ICO file")
     return row
 
 

@@ -203,7 +203,7 @@ def list_all_sites(tx: Transaction) -> list[SiteRow]:
 
 
 def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str) -> str | None:
-    """Return the site of an organization that was last created or updated from this source."""
+    """Return the ID of the organization's site that was last created or updated from this source."""
     found = tx.value(
         "SELECT id FROM sites WHERE organization_id = :org AND docs_source = :source",
         org=organization_id,
@@ -234,8 +234,8 @@ def list_sites(
     published: bool | None = None,
     types: list[str] | None = None,
 ) -> Slice[tuple[SiteRow, str | None]]:
-    """List the sites of an organization that the viewer can see, newest first, each with the viewer's role.
-    ``title``: part of the title, case-insensitive."""
+    """List an organization's sites that the viewer can see, newest first, each with the viewer's role. ``title``:
+    part of the title, ignoring case."""
     where, given = ["TRUE"], dict[str, Any]()
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
@@ -265,7 +265,7 @@ def list_sites(
 
 
 def list_sites_by_id(tx: Transaction, site_ids: list[str], limit: int, page: str | None) -> Slice[SiteRow]:
-    """List these sites, oldest first."""
+    """List the sites with these IDs, oldest first."""
     return list_page(
         tx, limit, page, _SITE, "FROM sites t WHERE t.id IN :ids", _site, by="t.id", ids=site_ids
     )
@@ -316,7 +316,7 @@ def set_published(tx: Transaction, site_id: str, published: bool) -> None:
 
 
 def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
-    """Return the oldest site that shows a space."""
+    """Return the ID of the oldest site that shows a space."""
     found = tx.value("SELECT min(site_id) FROM site_spaces WHERE space_id = :space", space=space_id)
     return None if found is None else str(found)
 
@@ -356,8 +356,8 @@ def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def is_given_up(tx: Transaction, hostname: str) -> bool:
-    """Return whether a site had this hostname, and no site is behind it now. Its DNS record may still point to
-    this server."""
+    """Return whether this hostname belonged to a site and no longer belongs to any site. Its DNS record may still
+    point to this server."""
     row = tx.one(
         """SELECT 1 FROM site_former_hostnames f WHERE f.hostname = :name
              AND NOT EXISTS (SELECT 1 FROM sites s WHERE s.proxy_host = f.hostname)""",
@@ -377,7 +377,7 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """Return a number that changes whenever data that site visitors can see changes, other than the content of
+    """Return a number that changes whenever data that site visitors can see changes, not counting the content of
     spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found

@@ -12,7 +12,7 @@ SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
 Backend = Literal["custom", "integration"]
-"""Backend for visitor authentication: a URL of the owner or an integration."""
+"""Backend for visitor authentication: the owner's URL or an integration."""
 
 
 class SearchedSpaces(NamedTuple):

@@ -1,11 +1,12 @@
 """Tokens that let external renderers read a site through the API for a visitor.
 
-Tokens are JWTs, because renderers read their claims. They are short and stay the same for an hour, because renderers
-cache pages in folders named after the token, and the length of folder names is limited. Therefore, the header is empty,
-and the signature is truncated to 96 bits. The expiration time and the site are part of the signed text, but not of the
-token, because they can be derived from the time and the request. A person or an API specification can be requested if a
-page on the site refers to it. A token stops working when the visitor's access ends: when the share link or the visitor
-authentication key is no longer valid, or when the site is unpublished or its visibility changes."""
+Tokens are JWTs, because renderers read their claims. They are short and stay the same for an hour, because
+renderers cache pages in folders named after the token, and the length of folder names is limited. Therefore, the
+header is empty, and the signature is truncated to 96 bits. The expiration time and the site are part of the
+signed text, but not of the token, because they can be derived from the time and the request. A person or an API
+specification can be requested only if a page on the site refers to that person or specification. A token stops
+working when the visitor's access ends: when the share link or the visitor authentication key is no longer valid,
+or when the site is unpublished or its visibility changes."""
 
 from __future__ import annotations
 
@@ -46,9 +47,9 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the
-    hour. ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the ID of the
-    share link. ``preview``: the preview token, which is checked again whenever this token is used."""
+    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires at the regular time
+    (see ``_ends``). ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the ID of
+    the share link. ``preview``: the preview token, which is checked again whenever this token is used."""
 
     exp: int = 0
     claims: dict[str, Any] | None = None
@@ -238,7 +239,7 @@ _rendered = msgspec.json.Decoder(_Rendered)
 
 
 def _space_in_body(body: bytes) -> str | None:
-    """Return the space that contains an integration block."""
+    """Return the ID of the space in the body of a request to render an integration block."""
     try:
         return _rendered.decode(body).context.space_id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

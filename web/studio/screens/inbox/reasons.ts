@@ -35,6 +35,8 @@ export function didOf(notification: Notification): string {
         : t("convertedBackToDraft");
     case "reviewDue":
       return t("pageIsDueForReview");
+    case "assigned":
+      return t("assignedAFindingToYou");
     default:
       return t("failed");
   }
@@ -64,5 +66,6 @@ export const REASONS: [Reason, string][] = [
   ["statusChanged", t("someoneOpensOrClosesOne")],
   ["edited", t("somethingIWatchIsEdited")],
   ["reviewDue", t("pageIOwnIsDueForReview")],
+  ["assigned", t("findingIsAssignedToMe")],
   ["failed", t("myImportsTranslationsOrGit")],
 ];

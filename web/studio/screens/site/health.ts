@@ -11,6 +11,8 @@ export interface Filters {
   kind: Kind | undefined;
   severity: Finding["severity"] | undefined;
   space: string | undefined;
+  /** The person that the findings are assigned to, directly or through a team. */
+  assignee: string | undefined;
   search: string;
 }
 

@@ -53,14 +53,11 @@ export function structureMenu(
   if (item.object !== "site-space") {
     for (const group of groupsOf(structure)) {
       if (group.id === item.sectionGroup || isIn(group, item)) continue;
-      const to = endOf(group, item);
-      if (to) {
-        moves.push({
-          text: t("moveIntoTitle", { title: group.title }),
-          icon: "folder",
-          run: () => move(to),
-        });
-      }
+      moves.push({
+        text: t("moveIntoTitle", { title: group.title }),
+        icon: "folder",
+        run: () => move(endOf(group, item)),
+      });
     }
   }
   if (moves.length) entries.push("line", ...moves);

@@ -47,11 +47,10 @@ export function neighborOf(
   return above?.object === "site-section-group" ? endOf(above, item) : undefined;
 }
 
-/** Return the end of a group. An empty group accepts only sections. */
-export function endOf(group: Group, item: Item): Place | undefined {
+/** Return the end of a group. */
+export function endOf(group: Group, item: Item): Place {
   const last = (group.children as Node[]).filter((one) => one.id !== item.id).at(-1);
-  if (last) return { after: last };
-  return item.object === "site-section" ? { into: group } : undefined;
+  return last ? { after: last } : { into: group };
 }
 
 export function isIn(item: Item, outer: Item): boolean {
@@ -83,10 +82,8 @@ export function targetAt(
   if (isIn(item, dragged)) return undefined;
   if (item.object === "site-section-group" && below) {
     const first = (item.children as Node[])[0];
-    const place: Place | undefined = first && first.id !== dragged.id
-      ? { before: first }
-      : endOf(item, dragged);
-    return place && { place, id: item.id, below, depth: depth + 1 };
+    const place: Place = first && first.id !== dragged.id ? { before: first } : endOf(item, dragged);
+    return { place, id: item.id, below, depth: depth + 1 };
   }
   if (item.object === "site-section" && below && item.siteSpaces.length > 1) {
     return { place: { after: item }, id: item.siteSpaces.at(-1)!.id, below: true, depth };

@@ -1,1 +1,1 @@
-"""Connectors: kinds of sources, each in its own module."""
+"""Connectors, one for each kind of source, each in its own module."""

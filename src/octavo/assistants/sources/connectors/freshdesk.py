@@ -1,4 +1,4 @@
-"""Freshdesk tickets as records."""
+"""Connector that reads Freshdesk tickets as records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .service import ServiceConnector
 _DOMAIN = re.compile(r"[a-z0-9][a-z0-9.-]{0,250}\.[a-z]{2,63}", re.A | re.I)
 _PAGE = 100
 _LAST_PAGE = 300
-"""Number of the last page that Freshdesk returns of a list."""
+"""Number of the last page of a list that Freshdesk returns."""
 _STATUS = {2: "open", 3: "pending", 4: "resolved", 5: "closed"}
 _FIRST = "1970-01-01T00:00:00Z"
 

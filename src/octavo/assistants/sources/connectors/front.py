@@ -1,4 +1,4 @@
-"""Messages to Front inboxes as records."""
+"""Connector that reads messages in Front inboxes as records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .service import ServiceConnector
 
 
 class Front(ServiceConnector):
-    """Connector for received messages. The cursor is the time of the latest message in seconds."""
+    """Connector for received messages. The cursor is the time of the latest message, in seconds."""
 
     name = "builtin:front"
     service = "Front"

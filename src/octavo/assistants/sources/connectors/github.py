@@ -1,4 +1,4 @@
-"""Issues and discussions in a GitHub repository as records."""
+"""Connectors that read issues and discussions in a GitHub repository as records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _GitHub(ServiceConnector):
 
 
 class GitHubIssues(_GitHub):
-    """Connector for issues, without pull requests. The cursor is the time of the last change."""
+    """Connector for issues, excluding pull requests. The cursor is the time of the last change."""
 
     name = "builtin:github-issues"
 

@@ -1,4 +1,4 @@
-"""HubSpot tickets as records."""
+"""Connector that reads HubSpot tickets as records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intercom conversations as records."""
+"""Connector that reads Intercom conversations as records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .service import ServiceConnector
 
 
 class Intercom(ServiceConnector):
-    """Connector for conversations. The cursor is the time of the last change in seconds."""
+    """Connector for conversations. The cursor is the time of the last change, in seconds."""
 
     name = "builtin:intercom"
     service = "Intercom"

@@ -1,4 +1,4 @@
-"""Jira Cloud issues as records."""
+"""Connector that reads Jira Cloud issues as records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _BLOCKS = frozenset({"paragraph", "heading", "listItem", "codeBlock", "blockquot
 
 
 class Jira(ServiceConnector):
-    """Connector for issues. The cursor is only a date, because Jira's queries use the account's time zone."""
+    """Connector for issues. The cursor is a date without a time, because Jira's queries use the account's time
+    zone."""
 
     name = "builtin:jira"
     service = "Jira"
@@ -63,7 +64,7 @@ def _issue(found: JsonObject, base: str) -> SourceRecord:
 
 
 def _text_of(document: object) -> str:
-    """Return the text of a document in Jira's format, with a line for each block."""
+    """Return the text of a document in Jira's format, with each block on its own line."""
     if isinstance(document, str):
         return document
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Linear issues as records."""
+"""Connector that reads Linear issues as records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pylon issues as records."""
+"""Connector that reads Pylon issues as records."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..types import SourceBatch, SourceRecord, SourceSetup
 from .service import ServiceConnector
 
 _FIRST = 1_640_995_200_000
-"""January 1, 2022, in milliseconds: Pylon has no earlier issues."""
+"""January 1, 2022, in milliseconds. Pylon doesn't have any earlier issues."""
 _WINDOW = 30 * DAY
-"""Maximum period of one search, in milliseconds."""
+"""Maximum period that one search can cover, in milliseconds."""
 _OVERLAP = 5 * 60 * 1000
-"""Milliseconds to read again, because new changes appear in the search with a delay."""
+"""Milliseconds before the cursor at which each search starts, because new changes appear in searches with a delay."""
 
 
 class Pylon(ServiceConnector):

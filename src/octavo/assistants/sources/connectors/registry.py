@@ -23,7 +23,7 @@ from .zoho import ZohoDesk
 
 PushedName = Literal["builtin:api", "builtin:email"]
 PUSHED: tuple[PushedName, ...] = get_args(PushedName)
-"""Sources that send their records to Octavo."""
+"""Names of sources that send their records to Octavo."""
 _CONNECTORS = (
     Website,
     GitHubIssues,
@@ -40,11 +40,11 @@ _CONNECTORS = (
     YouTube,
 )
 PULLED = tuple(kind.name for kind in _CONNECTORS)
-"""Sources that Octavo fetches records from."""
+"""Names of sources from which Octavo fetches records."""
 
 
 def find_connector(context: Context, name: str) -> Connector | None:
-    """Return the connector with a name, or None for sources that send their records."""
+    """Return the connector with this name; None for sources that send their records."""
     fetcher = Fetcher(context.settings.allow_private_fetch)
     return next((kind(fetcher) for kind in _CONNECTORS if kind.name == name), None)
 

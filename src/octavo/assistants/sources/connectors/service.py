@@ -1,4 +1,4 @@
-"""Common base of connectors for the APIs of services."""
+"""Common base of connectors for services with an API."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ..types import SourceFailure, SourceSetup
 class ServiceConnector:
     """Connector for the API of a service.
 
-    ``service``: its name, for messages. ``base``: the root URL of the API, with placeholders for settings.
-    ``patterns``: for settings in that URL, a pattern that they must match, and the message if they don't match.
+    ``service``: the name of the service, for messages. ``base``: the root URL of the API, with placeholders for
+    settings. ``patterns``: for each setting in that URL, the pattern that it must match, and the message if it
+    doesn't match.
     """
 
     name: str
@@ -37,9 +38,9 @@ class ServiceConnector:
         return SourceApi(self.service, self.base.format(**setup.values), self.fetcher, self.headers(setup))
 
     def headers(self, setup: SourceSetup) -> dict[str, str]:
-        """Return the headers that sign in to the service."""
+        """Return the headers that authenticate requests to the service."""
         return {"Authorization": f"Bearer {setup.values['token']}"}
 
     def guard(self) -> ListGuard:
-        """Return a guard for a list of the service."""
+        """Return a guard for reading a list from the service."""
         return ListGuard(self.service)

@@ -1,4 +1,4 @@
-"""Pages of another website as records."""
+"""Connector that reads the pages of another website as records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Videos of a YouTube channel as records."""
+"""Connector that reads the videos of a YouTube channel as records."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NAMES = {
 
 
 class YouTube(ServiceConnector):
-    """Connector for videos. It reads the channel's feed, which contains the latest 15 videos and needs no key. Records
-    of earlier videos stay."""
+    """Connector for videos. It reads the channel's feed, which contains the latest 15 videos and doesn't require a
+    key. Records of earlier videos are kept."""
 
     name = "builtin:youtube"
     service = "YouTube"
@@ -60,16 +60,16 @@ class YouTube(ServiceConnector):
 
 
 def _find_channel(api: SourceApi, channel: str) -> str:
-    """Return the ID of a channel that is given by its ID or its handle."""
+    """Return the ID of a channel that is specified by its ID or its handle."""
     if _ID.fullmatch(channel):
         return channel
-    hint = "You can enter the ID of the channel instead, which starts with UC."
+    hint = "Enter the ID of the channel instead, which starts with UC."
     try:
         found = _LINKED.search(api.read(f"/{channel}"))
     except SourceFailure as failure:
         raise SourceFailure(failure.reason, f"{failure.message} {hint}") from None
     if found is None:
-        raise SourceFailure("misconfigured", f"YouTube doesn't name the channel of {channel}. {hint}")
+        raise SourceFailure("misconfigured", f"YouTube didn't return the ID of the channel {channel}. {hint}")
     return found[1].decode()
 
 

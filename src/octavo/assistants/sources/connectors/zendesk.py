@@ -1,4 +1,4 @@
-"""Zendesk tickets as records."""
+"""Connector that reads Zendesk tickets as records."""
 
 from __future__ import annotations
 

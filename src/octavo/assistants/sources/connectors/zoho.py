@@ -1,4 +1,4 @@
-"""Zoho Desk tickets as records."""
+"""Connector that reads Zoho Desk tickets as records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .service import ServiceConnector
 _CENTER = re.compile(r"com|eu|in|com\.au|com\.cn|jp|sa|ca|uk|ae")
 _PAGE = 100
 _LAST = 4_900
-"""Maximum position in one search. Zoho Desk allows 5,000 results."""
+"""Maximum position in the results of one search. Zoho Desk returns at most 5,000 results."""
 _FIRST = "1970-01-01T00:00:00.000Z"
 
 

@@ -11,8 +11,7 @@ from .catalog import TemplateEntry
 
 
 class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
-    """Target of a template. ``changeRequestId``: the change request to add the template to; by default,
-    main."""
+    """Request to apply a template. ``changeRequestId``: the change request to add the template to; by default, main."""
 
     change_request_id: str | UnsetType = UNSET
 

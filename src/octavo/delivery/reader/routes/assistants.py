@@ -95,7 +95,7 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
-    """Return the response to a call to a read-only tool. It comes from the cache if the result is the same for this
+    """Return the response to a call to a read-only tool. A cached response is used if it is valid for this
     visitor."""
 
     def make() -> ToolResult:

@@ -18,7 +18,7 @@ from ..table import Later, View, route
 
 
 def _block(view: View, visit: SpaceVisit) -> PreparedBlock:
-    """Return the block that a URL refers to, on a page of this visit. Raises NotFound if there is none."""
+    """Return the block that the URL refers to, on the visited page. Raises NotFound if there is none."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, key = (query.get(name, [""])[0] for name in ("page", "block"))
     page = visit.view.tree.page(page_id)

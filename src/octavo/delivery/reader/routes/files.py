@@ -1,4 +1,4 @@
-"""Fonts and files of sites."""
+"""Routes for a site's fonts and files."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
 
 @route("readSiteImage", "~files/{file}/{width}/{name}")
 def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) -> Answer:
-    """Return an image scaled to a width, for visitors who can see the file. If this width doesn't exist, return the
-    original, because a cached page may still refer to the width."""
+    """Return an image scaled to a width, for visitors who can see the file. If the image isn't available in this
+    width, return the original, because a cached page may still link to that width."""
     item = visit.view.item(file, "file")
     if item is None or not item.content or not re.fullmatch(r"[1-9][0-9]{2,3}", width):
         return not_found(view, visit)

@@ -132,7 +132,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) 
 
 
 def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
-    """Return the feed of the page at that path. Pages without dated entries don't have a feed."""
+    """Return the feed of the page at a path. Pages without dated entries don't have a feed."""
     tree = visit.view.tree
     page = tree.find(path)
     shown = tree.first_document(page) if page is not None else None
@@ -208,7 +208,7 @@ def _with_addresses(
 def _merge_alternates(
     variants: tuple[VariantView, ...], specified: list[VariantView]
 ) -> tuple[VariantView, ...]:
-    """Return the alternates that the page specifies, and its variants in all remaining languages."""
+    """Return the alternates that the page specifies, and variants for all other languages."""
     languages = {one.language for one in specified}
     return (*(one for one in variants if one.language not in languages), *specified)
 

@@ -1,4 +1,4 @@
-"""Events reported by the scripts of pages."""
+"""Events reported by page scripts."""
 
 from __future__ import annotations
 

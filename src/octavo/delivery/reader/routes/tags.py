@@ -1,4 +1,4 @@
-"""Pages with a tag, as a page and as a feed."""
+"""List of the pages with a tag, as a page and as a feed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ SIGNED_IN = "~signed-in"
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, DescribedOperation]:
-    """Return the page of this visit, and the operation to try out on it. Raises NotFound if there is none."""
+    """Return the visited page, and the operation to try out on it. Raises NotFound if there is none."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)
@@ -52,8 +52,8 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSignedIn", SIGNED_IN)
 def read_signed_in(view: View, visit: SiteVisit) -> Answer:
-    """Return the page that OAuth providers redirect a reader to. Its script passes the response to the page
-    that requested it, where another script gets the token in the browser."""
+    """Return the page that OAuth providers redirect a reader to. The page's script passes the provider's response
+    to the page that requested the sign-in, where another script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
     look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     locale, labels = (look.locale, look.labels) if look is not None else ("en", FrameLabels())

@@ -1,8 +1,8 @@
-"""Convert HTML to pages. The content of a page becomes nodes, which can't contain executable code.
+"""Convert HTML to pages. The content is first converted to nodes, which can't contain executable code.
 
-This module creates the nodes, and the shared writer writes them, so all syntax in text (Markdown, custom tags, HTML)
-stays text. Elements without a corresponding node are replaced with their content; elements that only control the
-browser are dropped."""
+This module creates the nodes, and the shared writer writes them, so syntax that occurs in text (Markdown, custom
+tags, HTML) remains text. Elements without a corresponding node are replaced with their content; elements that only
+control the browser are dropped."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MAX_DEPTH = 60
 _SAFE_DEPTH = 16
 MAX_TITLE = 200
 _PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4", "h5", "h6")
-"""Elements that each become at least two nodes."""
+"""Elements that become at least two nodes each."""
 
 
 class Converted(Struct, frozen=True):
-    """Converted page. ``text``: the complete Markdown file. ``links``: the hrefs in the source, including
-    navigation, in order."""
+    """Converted page. ``text``: the complete Markdown file. ``links``: the hrefs in the source in order, including
+    those in the navigation."""
 
     title: str
     text: str
@@ -42,8 +42,8 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. This function
-    never sends requests and never fails."""
+    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding that the HTTP response
+    specified. This function never sends requests and never raises an exception."""
     text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
@@ -87,8 +87,9 @@ _MEANT = {
 
 
 def decode_html(data: bytes, declared: str | None = None) -> str:
-    """Decode the text of a page like a browser: using its byte order mark, the encoding in its response
-    (``declared``), or its ``<meta>`` element; otherwise, as UTF-8 or, if it isn't UTF-8, as Windows-1252."""
+    """Decode the text of a page as browsers do, according to its byte order mark, the encoding in its response
+    (``declared``), or its ``<meta>`` element. If there is none, decode it as UTF-8 or, if it isn't valid UTF-8, as
+    Windows-1252."""
     for mark, name in _MARKED:
         if data.startswith(mark):
             return data.decode(name, "replace")
@@ -113,7 +114,8 @@ def decode_html(data: bytes, declared: str | None = None) -> str:
 
 
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
-    """Convert the main content of a tree from ``parse_html`` to a page, without navigation and other surrounding parts.
+    """Convert the main content of a tree from ``parse_html`` to a page, without navigation and other surrounding
+    parts.
 
     Raises DocumentError if the tree can't be represented as a page.
     """
@@ -139,7 +141,7 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
 
 
 def _written(nodes: list[Node]) -> tuple[str, str]:
-    """Return the title in these nodes, and the other nodes as Markdown."""
+    """Return the title of these nodes, and the rest of the nodes as Markdown."""
     title, rest = lift_title(nodes)
     return title, write(from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": rest}))
 
@@ -155,8 +157,9 @@ def title_of(tree: object) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor to use for each ID on a page: the anchor of the heading with the ID, or of the nearest heading
-    above the ID. The anchor is empty for IDs above the first heading, which point to the top of the page."""
+    """Return the anchor to use for each ID on a page: the anchor of the heading that has the ID, or of the nearest
+    heading above the element that has the ID. The anchor is empty for IDs above the first heading, which lead to
+    the top of the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False
     for element in find_main_content(tree).iter(etree.Element):

@@ -31,7 +31,7 @@ from .html_nodes import (
 
 _MAX_COLUMNS = 60
 Rewrite = Callable[[str], str | None]
-"""Callback that returns a rewritten reference on the page, or None to drop it."""
+"""Callback that returns the rewritten version of a reference on the page, or None to drop the reference."""
 _BLOCKS = frozenset(
     """address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer
     form h1 h2 h3 h4 h5 h6 header hgroup hr html iframe legend li main menu nav ol p pre section summary table tbody td
@@ -70,8 +70,7 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class NodeBuilder:
-    """Builder of an element's nodes. Recursion stops at depth ``deepest``; content at greater depths becomes plain
-    text."""
+    """Builds the nodes of an element. Recursion stops at depth ``deepest``, and deeper content becomes plain text."""
 
     def __init__(
         self, link: Rewrite, image: Rewrite, deepest: int, notes: Mapping[str, object] | None = None
@@ -83,7 +82,7 @@ class NodeBuilder:
         self.depth = 0
 
     def flow(self, element: Any) -> list[Node]:
-        """Return the content of an element as blocks. Text between blocks is converted to paragraphs."""
+        """Return the content of an element as blocks. Text between blocks becomes paragraphs."""
         if self.depth >= self.deepest:
             text = squeezed("".join(element.itertext()))
             return [make_block("paragraph", [make_text(text)])] if text else []
@@ -117,7 +116,8 @@ class NodeBuilder:
         return found
 
     def _caption(self, element: Any, before: list[Node]) -> bool:
-        """Turn an element into the caption of the adjacent image, or the title of the adjacent listing."""
+        """Convert an element to the caption of the image before it, and return whether the element needs no further
+        conversion. The caption of a code block becomes the block's title elsewhere."""
         words = trimmed_nodes(self._inlines_in(element, ()))
         if words and before and before[-1]["type"] == "images" and not before[-1]["nodes"][-1]["fragments"]:
             words = [node for node in words if node.get("type") != "inline-image"]
@@ -313,7 +313,6 @@ class NodeBuilder:
         checked: list[bool | None] = []
 
         def add_text(words: str | None) -> None:
-            """Add text that is directly in the list, outside its items, because browsers show such text."""
             if words and words.strip():
                 items.append(make_block("list-item", [make_block("paragraph", [make_text(squeezed(words))])]))
                 checked.append(None)
@@ -483,8 +482,8 @@ _BUILDERS: dict[str, Callable[[NodeBuilder, Any], list[Node]]] = {
 
 
 def _holds_blocks(element: Any) -> bool:
-    """Return whether an inline element contains blocks, as in old HTML. Return False for links and marks, which are
-    kept."""
+    """Return whether an inline element contains blocks, as in old HTML. The result is False for links and marks,
+    because these are kept."""
     return element.tag in ("span", "font", "ins", "a", "label") and any(
         child.tag in ("p", "div", "pre", "table", "ul", "ol", "h1", "h2", "h3", "blockquote", "figure")
         for child in element.iter(etree.Element)
@@ -493,8 +492,8 @@ def _holds_blocks(element: Any) -> bool:
 
 
 def _safe_href(href: str | None) -> str | None:
-    """Return a link unchanged if opening it doesn't run any code. Browsers ignore control characters and spaces in
-    schemes."""
+    """Return a link unchanged if it is safe to open; otherwise, return None. A link is unsafe if opening it runs
+    code. Browsers ignore control characters and spaces in schemes."""
     if not href:
         return None
     compact = re.sub(r"[\x00-\x20\x7f-\xa0]", "", href).lower()
@@ -553,7 +552,7 @@ def _table_of(row: Any) -> Any:
 
 
 def _grid(cells: list[list[Any]]) -> list[list[Any]]:
-    """Return rows of equal length. A cell that spans several positions is placed in the first position."""
+    """Return rows of equal length. A cell that spans several positions is placed only in the first of them."""
     rows: list[dict[int, Any]] = []
     reserved: dict[tuple[int, int], None] = {}
     for y, row in enumerate(cells):

@@ -1,4 +1,4 @@
-"""Separate the content of an HTML page from navigation and other parts."""
+"""Separate the content of an HTML page from its navigation and other surrounding parts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def find_main_content(tree: Any) -> Any:
 
 
 def drop_lead(main: Any, description: str) -> None:
-    """Drop a description that is shown below the title, because the page's front matter already contains it."""
+    """Drop a description that repeats the one in the page's front matter below the title."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":
@@ -85,8 +85,8 @@ _REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECA
 
 
 def take_notes(main: Any) -> JsonObject:
-    """Remove the footnotes from a page, mark the references to them, and return the footnotes by ID. A footnote is an
-    element that is the target of a link on a number and that links back to that number."""
+    """Remove the footnotes from a page, mark the references to them, and return the footnotes by ID. A footnote is
+    an element to which a number links, and which links back to that number."""
     by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
     notes: JsonObject = {}
     for link in list(main.iter("a")):
@@ -138,7 +138,7 @@ def drop(element: Any) -> None:
 
 
 def _drop_with_parent(element: Any) -> None:
-    """Remove an element, but keep the text after it. If its parent is then empty, remove the parent, too."""
+    """Remove an element, but keep the text after it. If its parent is then empty, also remove the parent."""
     parent = element.getparent()
     drop(element)
     if parent is None:

@@ -1,4 +1,4 @@
-"""Nodes of a page, and the text of HTML as browsers display it."""
+"""Nodes of a page, and conversion of HTML text to the text that browsers display."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def make_text(text: str, marks: Iterable[str] = ()) -> Node:
 
 
 def make_text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
-    """Return the text between tags, with line ends replaced by spaces. Text that consists only of a line end becomes a
-    line break."""
+    """Return the text between tags, with line ends replaced by spaces. Text that consists only of a line end
+    becomes a line break."""
     return make_text(" " if text == "\n" else text, marks)
 
 
@@ -76,7 +76,7 @@ def make_fragment(name: str, type: str, nodes: list[Node]) -> Node:
 
 
 def as_inline_code(node: Node) -> Node:
-    """Return a one-line listing as inline code, for use in a table cell."""
+    """Return a one-line code block as inline code, for use in a table cell."""
     if node["type"] != "code" or len(node["nodes"]) != 1 or "title" in node["data"]:
         return node
     return make_block("paragraph", [make_text(plain_text(node), ("code",))])
@@ -87,7 +87,7 @@ def url_reference(url: str) -> dict[str, str]:
 
 
 def wrap_in_paragraphs(run: list[Node]) -> list[Node]:
-    """Return a run of inlines as paragraphs. A separate image becomes a block."""
+    """Return a run of inline nodes as paragraphs. An image on its own becomes a block."""
     nodes = trimmed_nodes(run)
     if not nodes:
         return []
@@ -101,7 +101,7 @@ def wrap_in_paragraphs(run: list[Node]) -> list[Node]:
 
 
 def trimmed_nodes(run: Iterable[Node]) -> list[Node]:
-    """Collapse whitespace like a browser: one space between words, and none at the ends. Line breaks are
+    """Collapse whitespace as browsers do, leaving one space between words and none at the ends. Line breaks are
     kept."""
     found = list(collapsed_nodes(run))
     while found and found[0]["object"] == "text" and not found[0]["leaves"][0]["text"].lstrip(" \n"):

@@ -21,7 +21,7 @@ def html_page(text: str | None, place: Place, title: str, prepare: Any = None, c
 
 
 def html_of_tree(tree: object, place: Place, title: str) -> str:
-    """Return a parsed tree, if any, as Markdown."""
+    """Return a parsed tree as Markdown; empty if there is no tree."""
     try:
         if tree is None:
             raise DocumentError("the file is empty")

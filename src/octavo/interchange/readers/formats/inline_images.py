@@ -15,7 +15,7 @@ _DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[\w=-]+)*?(;base64)?,(.*)", re.DOTA
 
 
 def read_data_url(url: str) -> bytes | None:
-    """Return the bytes in a ``data:`` URL, or None if it is another URL or is too long."""
+    """Return the bytes in a ``data:`` URL; None if the URL is of another kind or is too long."""
     found = _DATA_URL.fullmatch(url) if len(url) < MAX_INLINE_IMAGE * 3 // 2 else None
     if found is None:
         return None

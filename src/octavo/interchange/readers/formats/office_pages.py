@@ -1,4 +1,4 @@
-"""Rewrite HTML pages from Google Docs and SharePoint so that styles with a meaning become elements."""
+"""Rewrite HTML pages from Google Docs and SharePoint, so that styles that have a meaning become elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ITEM = re.compile(r"(?P<of>.*?)\.?(?:url|linkUrl|link)\Z")
 
 
 def canvas_of(text: str) -> str:
-    """Return the page in a SharePoint file as HTML; return any other text unchanged."""
+    """Return the page in a SharePoint file as HTML. Any other text is returned unchanged."""
     for name in ("CanvasContent1", "WikiField"):
         start = text.find(">", text.find(f"<mso:{name}")) + 1 if f"<mso:{name}" in text else 0
         end = text.find(f"</mso:{name}>", start) if start else -1
@@ -68,7 +68,7 @@ def _sharepoint(tree: Any) -> None:
 
 
 def _name_link(link: Any) -> None:
-    """Set the text of a web part's link to the text next to it."""
+    """Use the text next to a web part's link as the text of the link."""
     name = link.get("data-sp-prop-name") or ""
     found = _ITEM.match(name)
     if found is None or "".join(link.itertext()).strip():
@@ -115,7 +115,7 @@ def _google(tree: Any) -> None:
 
 
 def _closest_ancestor(element: Any, tags: tuple[str, ...]) -> Any | None:
-    """Return the nearest ancestor with one of these tags, within a few levels."""
+    """Return the nearest ancestor with one of these tags, within a limited number of levels."""
     for _ in range(6):
         element = element.getparent()
         if element is None or element.tag in tags:
@@ -153,7 +153,6 @@ def _wrap(element: Any, tag: str) -> None:
 
 
 def _replace_tracking_link(link: Any) -> None:
-    """Replace tracking links with their targets."""
     href = link.get("href") or ""
     if href.startswith(("https://www.google.com/url?", "http://www.google.com/url?")):
         if found := re.search(r"[?&]q=([^&#]+)", href):
@@ -161,7 +160,7 @@ def _replace_tracking_link(link: Any) -> None:
 
 
 def _nest(tree: Any) -> None:
-    """Nest flat lists. In the source, each level is a separate list with the level in its class name."""
+    """Nest flat lists. In the source, each level is a separate list whose class name contains the level."""
     stack: list[Any] = []
     """The last list at each level, for lists that continue."""
     for one in list(tree.iter("ul", "ol")):
@@ -189,7 +188,6 @@ def _nest(tree: Any) -> None:
 
 
 def _drop(element: Any) -> None:
-    """Remove an element, but keep the text after it."""
     parent = element.getparent()
     if parent is None:
         return

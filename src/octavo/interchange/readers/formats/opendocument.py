@@ -81,7 +81,7 @@ _MAX_BLANKS = 200
 _MAX_COLUMNS = 60
 _MAX_ROWS = 1000
 _ELEMENT = 4
-"""Cost of visiting an element, in characters. This is less than the cost of writing an element."""
+"""Cost of visiting an element, in characters. Visiting an element costs less than writing it."""
 
 _TAGS = (
     ("code", "code"),
@@ -131,9 +131,9 @@ def read_opendocument(
     """Return a text document as HTML of at most ``most`` characters.
 
     ``read``: a function that returns the bytes of a part of the document by name, or None if the part doesn't exist.
-    ``flat``: the complete document if it is a single file. ``keep``: a function that stores the bytes of an image and
-    returns its path. ``problem``: a function that is called with a code and a message for all content that isn't
-    imported. Raises SourceError if the document can't be read."""
+    ``flat``: the complete document if it is a single file. ``keep``: a function that stores the bytes of an image
+    and returns its path. ``problem``: a function that is called with a code and a message for any content that
+    isn't imported. Raises SourceError if the document can't be read."""
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
         raise SourceError(
             "the document is password-protected. Remove the password, and import the document again."
@@ -232,7 +232,7 @@ class _Styles:
 
     def look(self, name: str, family: str = "text") -> Look:
         """Return the appearance of a style, including the properties that it inherits from its parents. For a
-        paragraph, only its automatic styles count, because shared styles determine its role."""
+        paragraph, only automatic styles are considered, because shared styles determine its role."""
         if (family, name) not in self._looks:
             look: Look = {}
             for shown, style in self._chain(family, name):
@@ -243,7 +243,7 @@ class _Styles:
         return self._looks[family, name]
 
     def role(self, name: str) -> str:
-        """Return the role of a paragraph: a number for the level of a heading, a member of ``_ROLES``, or an empty
+        """Return the role of a paragraph: the level of a heading as a number, a member of ``_ROLES``, or an empty
         string."""
         if name not in self._roles:
             self._roles[name] = self._find_role(name)
@@ -300,7 +300,7 @@ def _look_of(style: Any) -> Look:
 
 
 class _Document:
-    """Builder of the HTML, in ``parts``. It counts problems by code, subject, and heading in
+    """Builds the HTML of a document in ``parts``, and counts problems by code, subject, and heading in
     ``problem_counts``."""
 
     def __init__(
@@ -365,7 +365,7 @@ class _Document:
         etree.strip_elements(body, *gone, with_tail=False)
 
     def _find_anchors(self, body: Any) -> None:
-        """Find the targets of links within the document. Each link points to the heading above its target."""
+        """Find the targets of links within the document. Each target is replaced by the heading above it."""
         links: list[str] = []
         taken: Counter[str] = Counter()
         at = ""
@@ -400,7 +400,7 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """Return the ID of the heading that a link within the document points to, or None if the link doesn't have a
+        """Return the ID of the heading to which a link within the document leads; None if the link doesn't have a
         target."""
         if not href.startswith("#"):
             return None
@@ -417,7 +417,7 @@ class _Document:
     # Output
 
     def spend(self, much: int) -> None:
-        """Count output and visited elements, so that nested repetitions eventually stop."""
+        """Count output and visited elements, so that documents with nested repetitions reach a limit."""
         self.left -= much
         if self.left < 0:
             raise SourceError("the document has too much content")
@@ -431,7 +431,7 @@ class _Document:
         return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
-        """Write text of the document. All whitespace in its XML becomes a single space."""
+        """Write text from the document. Each run of whitespace becomes a single space, as in OpenDocument's XML."""
         self._write(re.sub(r"[ \t\r\n]+", " ", text or ""), look)
 
     def _write(self, text: str, look: Look) -> None:
@@ -733,7 +733,7 @@ class _Document:
             self.report("left_out", "an unsupported frame")
 
     def _formula(self, embedded: Any) -> str:
-        """Return the source of a formula or, by default, its symbols; empty for any other object."""
+        """Return the source of a formula or, if there is none, its symbols; empty if the object isn't a formula."""
         key = embedded.get(_HREF) or embedded
         if key not in self.formulas:
             root = embedded.find(_q("math:math"))
@@ -750,8 +750,8 @@ class _Document:
         return self.formulas[key]
 
     def _keep(self, image: Any) -> str | None:
-        """Return the path where an image in the document is stored; empty if the image is too large or in
-        an unknown format, and None if it isn't part of the document."""
+        """Store an image of the document and return its path; empty if the image is too large or in an unknown
+        format, and None if the image isn't part of the document."""
         held = image.find(_q("office:binary-data"))
         key = image if held is not None else image.get(_HREF)
         if key not in self.kept:
@@ -760,7 +760,7 @@ class _Document:
         return self.kept[key]
 
     def _image(self, images: list[Any], alt: str) -> None:
-        """Write the first version of an image that is in a known format."""
+        """Write the first version of an image that is in a supported format."""
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:
@@ -788,6 +788,6 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _resolve_relative(href: str) -> str:
-    """Return a relative URL as a path outside the document. OpenDocument files treat the document as a folder, and URLs
-    are relative to this folder."""
+    """Return a relative URL as a path relative to the file. OpenDocument treats the document itself as a folder to
+    which URLs are relative."""
     return href.removeprefix("../")

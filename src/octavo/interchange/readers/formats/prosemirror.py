@@ -1,4 +1,4 @@
-"""Convert ProseMirror documents, which browser editors store, to HTML."""
+"""Convert ProseMirror documents, the format in which many browser editors store documents, to HTML."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ Refer = Callable[[str], str]
 
 
 def write_html(document: object, refer: Refer, report: Report) -> str:
-    """Return the content of a document. ``refer``: a function that rewrites its URLs. ``report``: a function that is
-    called with a code and a message for all nodes that aren't supported."""
+    """Return a document as HTML. ``refer``: a function that rewrites the document's URLs. ``report``: a function
+    that is called with a code and a message for each node that isn't supported."""
     return _Writer(refer, report).content(document, 0)
 
 

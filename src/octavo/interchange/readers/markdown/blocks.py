@@ -29,6 +29,7 @@ from .lines import (
     MAX_INCLUDE,
     MAX_LINES,
     SECTION,
+    IncludedPart,
     Line,
     anchor,
     cut_section,
@@ -50,11 +51,11 @@ MAX_INCLUDES = 12
 MAX_TAKEN = 20
 """Maximum number of files from which a page imports constants, and maximum number of constants per file."""
 MAX_TRIED_ENDS = 30
-"""Maximum number of positions to try as the end of a page's statements."""
+"""Maximum number of positions to try in order to find the end of a page's statements."""
 _PARTS = (".mdx", ".md", ".js", ".jsx")
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
-"""Maximum number of unclosed elements for which the page is searched up to its end."""
+"""Number of unclosed elements up to which the search for a closing tag continues to the end of the page."""
 _INDENTED = re.compile(
     r"(?P<indent>[ \t]*)(?P<sign>!!!"
     r"|\?\?\?\+?)[ \t]+(?P<kinds>[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*"
@@ -104,7 +105,7 @@ def _place_of(attributes: re.Match[str]) -> str:
 
 
 class Writer(ContainerWriter):
-    """Writer of the lines of one page."""
+    """Converts the lines of one page."""
 
     def page(self, lines: list[Line]) -> list[Line]:
         if self.jsx:
@@ -112,7 +113,7 @@ class Writer(ContainerWriter):
         return self.blocks(self.without_scripts(lines))
 
     def without_modules(self, lines: list[Line]) -> list[Line]:
-        """Return the lines without imports, exports, and comments. Imported and exported names are stored."""
+        """Return the lines without imports, exports, and comments. The imported and exported names are stored."""
         out: list[Line] = []
         at = 0
         fence = ""
@@ -131,7 +132,8 @@ class Writer(ContainerWriter):
         return out
 
     def _statements(self, lines: list[Line], at: int) -> int | None:
-        """Parse the import or export statements at a line. Return their end, or None if the line is text."""
+        """Parse the import or export statements that start at a line. Return the line where they end, or None if
+        the line is text."""
         text, number = lines[at]
         exports = text.startswith("export")
         # An export can contain blank lines; an import ends before the first one.
@@ -153,7 +155,7 @@ class Writer(ContainerWriter):
         return at + 1 if exports else None
 
     def _remember(self, found: Statements, number: int, exports: bool) -> None:
-        """Store the names that statements import and export."""
+        """Store the names that statements import or export."""
         known = {name: value for name, value in found.constants.items() if value is not UNKNOWN}
         self.constants.update(known)
         if exports and (len(known) < len(found.constants) or not known):
@@ -168,8 +170,8 @@ class Writer(ContainerWriter):
             self._import_constants(names, source, number)
 
     def _import_constants(self, names: dict[str, str], source: str, number: int) -> None:
-        """Read constants that another page exports. ``names``: the names in the other page by the names in this
-        page."""
+        """Read the constants that another file exports. ``names``: the names in the other file, keyed by the names
+        on this page."""
         if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
             return
         self.taken += 1
@@ -208,7 +210,7 @@ class Writer(ContainerWriter):
         return out
 
     def blocks(self, lines: list[Line]) -> list[Line]:
-        """Return these lines as blocks. Beyond a maximum depth, the lines stay unchanged."""
+        """Convert these lines as blocks. Lines beyond the maximum depth stay unchanged."""
         if self.depth >= MAX_NESTING:
             return lines
         self.depth += 1
@@ -253,8 +255,8 @@ class Writer(ContainerWriter):
             at = end
 
     def block(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return the end and the replacement of the block that starts at a line. The end equals the start if there
-        is no block."""
+        """Convert the block that starts at a line. Return the line where it ends and its replacement. If there is
+        no block, the end is the start."""
         text, number = lines[at]
         start = text.lstrip()
         sign = start[0]
@@ -347,7 +349,7 @@ class Writer(ContainerWriter):
 
     @staticmethod
     def _named_below(lines: list[Line], at: int) -> str | None:
-        """Return the label that the attributes on the next line assign to a line."""
+        """Return the label that the attributes on the next line assign to this line."""
         below = lines[at + 1][0].strip() if at + 1 < len(lines) else ""
         named = _ID.search(below) if below.startswith("{:") and ATTRIBUTES.fullmatch(below) else None
         return named[1] if named else None
@@ -385,10 +387,10 @@ class Writer(ContainerWriter):
         path: str,
         number: int,
         given: Mapping[str, object] | None = None,
-        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+        part: Callable[[list[str]], IncludedPart] = IncludedPart,
     ) -> list[Line]:
-        """Return the blocks of another file, as if they were part of this file. ``given``: the props, if the file is a
-        component. ``part``: the selected rows."""
+        """Return the blocks of another file as if they were part of this file. ``given``: the props, if the file is
+        a component. ``part``: a function that selects rows of the file."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""
@@ -410,7 +412,9 @@ class Writer(ContainerWriter):
             )
             return []
         body, _ = split_front(text)
-        rows = part(cut_section(body.replace("\r\n", "\n").split("\n"), section))
+        rows, missing = cut_section(body.replace("\r\n", "\n").split("\n"), section)
+        rows, also_missing = part(rows)
+        self.report_missing_part(number, path, missing or also_missing)
         self.left -= len(rows)
         if self.left < 0:
             self.report(
@@ -484,7 +488,7 @@ class Writer(ContainerWriter):
         return line + 1, made
 
     def opening(self, lines: list[Line], at: int, column: int) -> Opening | None:
-        """Return the tag that opens at a position, or None if the tag doesn't have an end."""
+        """Return the opening tag at a position; None if the tag isn't complete."""
         if not self.looked.take(0):
             return None
         try:
@@ -494,7 +498,8 @@ class Writer(ContainerWriter):
             return None
 
     def closing(self, lines: list[Line], opened: Opening, name: str) -> tuple[int, int, int] | None:
-        """Return the tag that closes an element. On a page with many unclosed elements, the search stops early."""
+        """Return the position of the tag that closes an element. On a page with many unclosed elements, the search
+        stops early."""
         if len(self.unclosed) >= MAX_UNCLOSED:
             return None
         closed = find_closing(lines, opened, name, self.opening)
@@ -505,8 +510,8 @@ class Writer(ContainerWriter):
     def children_of(
         self, lines: list[Line], names: tuple[str, ...]
     ) -> Iterator[tuple[str, JsonObject, list[Line], int]]:
-        """Yield the elements with these names in some lines, without nested elements: name, attributes, contents, and
-        line."""
+        """Yield the name, attributes, contents, and line of each element with one of these names, but not of nested
+        elements."""
         lines = list(lines)
         at = 0
         while at < len(lines):
@@ -535,8 +540,8 @@ class Writer(ContainerWriter):
                 at = line + 1
 
     def brace(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return the construct that starts with a brace: a comment, an expression, a template tag, or
-        attributes of the block above."""
+        """Convert the construct that starts with a brace: a comment, an expression, a template tag, or the
+        attributes of the block above. Return the line where it ends and its replacement."""
         text, number = lines[at]
         start = text.strip()
         if self.jsx and start.startswith("{/*"):
@@ -584,7 +589,8 @@ class Writer(ContainerWriter):
         return at, []
 
     def _own_tag(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return an Octavo tag with its target rewritten. The tag can span several lines."""
+        """Rewrite the target of an Octavo tag, which can span several lines. Return the line where the tag ends and
+        its replacement."""
         last = at
         while "%}" not in lines[last][0]:
             last += 1
@@ -601,7 +607,7 @@ class Writer(ContainerWriter):
         ]
 
     def text(self, lines: list[Line]) -> list[Line]:
-        """Return lines of plain text."""
+        """Convert lines of plain text."""
         if self.dialect.liquid and len(lines) > 1 and (kind := hint_of_attributes(lines[-1][0].strip())):
             return self.hint(kind, "", self.text(lines[:-1]), lines[0][1])
         joined = "\n".join(text for text, _ in lines)

@@ -1,4 +1,4 @@
-"""Components of other tools, by name, as Octavo blocks. An unknown component is replaced with its contents."""
+"""Convert components of other tools, by name, to Octavo blocks. An unknown component is replaced with its contents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octavo.core.icons import icon, is_free
 from ..layout import Place
 from .blocks import Writer
 from .containers import HOLDERS
-from .lines import Line, anchor, fenced, quoted, trimmed, words
+from .lines import IncludedPart, Line, anchor, fenced, quoted, trimmed, words
 from .literals import UNKNOWN
 from .readme_blocks import as_html, figure, html_lines, table_of
 
@@ -21,7 +21,7 @@ Block = Callable[[Writer, str, Attributes, list[Line], int], list[Line]]
 
 
 def first_text(attributes: Attributes, *names: str) -> str:
-    """Return the first of these attributes that is a string."""
+    """Return the first of these attributes that is a string; empty if there is none."""
     for name in names:
         value = attributes.get(name)
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
@@ -32,7 +32,7 @@ def first_text(attributes: Attributes, *names: str) -> str:
 def component_block(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines for a block-level component, or None if the element stays unchanged."""
+    """Return the lines for a block-level component; None if the element should stay unchanged."""
     partial = writer.imports.get(name)
     if partial is not None and re.search(r"\.mdx?$", partial):
         return writer.included(partial, number, attributes)
@@ -105,14 +105,14 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
 
 
 def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
-    """Return the text from the attributes of an inline component without content."""
+    """Return text from the attributes of an inline component that has no content."""
     rows = _words_of(writer, attributes, [], line)
     return " ".join(text.strip() for text, _ in rows if text.strip())
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode that shows the version when something was added or removed;
-    None for any other component. Nearly every site has a component of this kind, with a similar name."""
+    """Return the text for a custom component or shortcode that shows in which version something was added or
+    removed; None for any other component. Nearly every site has a component of this kind with a similar name."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (
@@ -152,7 +152,7 @@ def callout_kind(sign: str) -> str:
 
 
 def _aside(writer: Writer, inside: list[Line], number: int) -> list[Line]:
-    """Return a callout whose kind depends on the icon at its start."""
+    """Return a callout. Its kind depends on the icon at the start of its content."""
     rows = [(text, line) for text, line in inside if text.strip()]
     first = rows[0][0].strip() if rows else ""
     kind = "info"
@@ -265,7 +265,7 @@ def _include(
     """Return the content of another file, or of a named part of it."""
     path, _, section = " ".join(text.strip() for text, _ in inside).partition("#")
 
-    def part(rows: list[str]) -> list[str]:
+    def part(rows: list[str]) -> IncludedPart:
         begins = next(
             (
                 at
@@ -275,9 +275,9 @@ def _include(
             None,
         )
         if begins is None:
-            return rows
+            return IncludedPart(rows, section)
         ends = next((at for at, row in enumerate(rows) if at > begins and "</section>" in row), len(rows))
-        return rows[begins + 1 : ends]
+        return IncludedPart(rows[begins + 1 : ends])
 
     if re.search(r"\.mdx?$", path) and not first_text(attributes, "lang"):
         return writer.included(path, number, None, part)
@@ -302,7 +302,7 @@ _FILES = ("FileTree.File", "Tree.File", "File")
 
 
 def _headed_steps(lines: list[Line]) -> list[list[Line]]:
-    """Return steps that are separated by headings. A list of steps stays a list."""
+    """Return steps that are separated by headings. A list of steps remains a list."""
     steps: list[list[Line]] = []
     fence = ""
     for text, number in lines:
@@ -363,7 +363,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """Return a card whose content doesn't fit into a cell: its title, followed by its content."""
+    """Return a card whose content doesn't fit into a table cell, as its title followed by its content."""
     title = words(first_text(given, *_TITLES))
     href = first_text(given, "href", "link", "to", "url")
     if href:
@@ -392,7 +392,7 @@ _ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
 
 
 def paragraphs_of(body: list[Line]) -> list[Line]:
-    """Return each paragraph and list item as one line. Listings and elements on separate lines are omitted."""
+    """Return each paragraph and list item as one line. Code blocks and elements on their own lines are omitted."""
     made: list[Line] = []
     goes_on = False
     for text, line in body:
@@ -410,8 +410,8 @@ def paragraphs_of(body: list[Line]) -> list[Line]:
 
 
 def card_table(rows: list[tuple[str, str, str, str]]) -> str:
-    """Return cards in Octavo's format. Each card has a title and text in HTML, an optional link, and an
-    optional image above them."""
+    """Return cards in Octavo's format. Each card has a title and text in HTML, an optional link, and an optional
+    image above the title."""
     covered = any(cover for _, _, _, cover in rows)
     head = '<th></th><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
     if covered:
@@ -540,8 +540,8 @@ def _html_block(
 def _marked_element(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return the content of an HTML element that is marked as containing Markdown: an image with its
-    caption, or a grid of cards."""
+    """Return the content of an HTML element that is marked as containing Markdown: an image with its caption, or a
+    grid of cards."""
     if name == "figure":
         joined = "\n".join(text for text, _ in inside)
         shown = re.search(r"!\[([^\[\]]*)\]\(([^()\s]+)[^()]*\)(?:\{([^{}]*)\})?", joined)
@@ -573,7 +573,7 @@ def _items(lines: list[Line]) -> list[list[Line]]:
 
 
 def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
-    """Return a card with its title above a rule, and the target of the link below it."""
+    """Return a card for a list item, with the text above the rule as the title and the link below it as the target."""
     rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
     paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
@@ -647,7 +647,7 @@ _MANAGERS = {
 def _for_readers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return the content that only people, or only agents, see on a page."""
+    """Return content that is shown only to people or only to agents."""
     reader = {"llms-only": "agents", "llms-ignore": "humans"}.get(name) or first_text(attributes, "for")
     condition = _READERS.get(reader)
     if condition is None:
@@ -726,7 +726,7 @@ _TRANSPARENT = frozenset(
     Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest
     Layout Section Container Wide Feature Features BrowserOnly React.Fragment""".split()
 )
-"""Components that only control the layout of their contents."""
+"""Components that only affect the layout of their contents."""
 _NOTHING = frozenset(
     """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br
        Helmet Redirect Analytics
@@ -755,7 +755,7 @@ def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
 
 
 def button(place: Place, text: str, href: str, primary: bool) -> str:
-    """Return a link styled as a button in Octavo's format, or only its text if it doesn't have a target."""
+    """Return a link styled as a button in Octavo's format; only its text if the link doesn't have a target."""
     if not href:
         return text
     return f'<a href="{escape(place.link(href, 0))}" class="button {"primary" if primary else "secondary"}">{text}</a>'

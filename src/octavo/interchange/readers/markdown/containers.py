@@ -11,8 +11,10 @@ from .lines import (
     FENCE,
     LIST_ITEM,
     MAX_LINES,
+    IncludedPart,
     Line,
     attributes_of,
+    cut_region,
     dedented,
     fenced,
     indent_of,
@@ -83,7 +85,7 @@ _BY_ENDING = {
 
 
 def hint_of_classes(found: re.Match[str]) -> str:
-    """Return the hint kind of an HTML element based on its classes; empty for any other element."""
+    """Return the hint kind of an HTML element, based on its classes; empty if the element isn't a hint."""
     given = re.match(r"[^<>]*?\bclass=[\"']([^\"'<>]*)[\"']", found.string[found.end() :])
     classes = given[1].split() if given else []
     kinds = [one.removeprefix("alert-") for one in classes if one in _BOXES or one.startswith("alert-")]
@@ -91,8 +93,8 @@ def hint_of_classes(found: re.Match[str]) -> str:
 
 
 def hint_of_attributes(line: str) -> str:
-    """Return the hint kind that attributes on a separate line assign to a block; empty for any other
-    attributes."""
+    """Return the hint kind that attributes on their own line assign to a block; empty if the attributes don't
+    assign any."""
     if not line.startswith("{:") or not ATTRIBUTES.fullmatch(line):
         return ""
     classes = re.findall(r"\.([\w-]+)", line)
@@ -102,7 +104,7 @@ def hint_of_attributes(line: str) -> str:
 
 
 def _definitions(lines: list[Line]) -> list[Line]:
-    """Return terms and their definitions in Markdown Extra syntax, with colons."""
+    """Return terms and definitions in Markdown Extra syntax, which uses colons."""
     made: list[Line] = []
     for text, number in lines:
         if text.startswith("- "):
@@ -115,11 +117,11 @@ def _definitions(lines: list[Line]) -> list[Line]:
 
 
 class ContainerWriter(InlineWriter, ABC):
-    """Writer of blocks that contain other blocks."""
+    """Converts blocks that contain other blocks."""
 
     @abstractmethod
     def blocks(self, lines: list[Line]) -> list[Line]:
-        """Return the converted blocks of these lines."""
+        """Convert these lines as blocks."""
 
     def _end_of_text(self, lines: list[Line], at: int) -> int:
         """Return the end of a run of text: the next empty line or start of a block."""
@@ -175,7 +177,7 @@ class ContainerWriter(InlineWriter, ABC):
         )
 
     def body_below(self, lines: list[Line], at: int, indent: int) -> int:
-        """Return the end of the lines from ``at`` on that are indented by more than ``indent``."""
+        """Return the end of the lines, starting at ``at``, that are indented by more than ``indent``."""
         end = at
         while at < len(lines):
             text = lines[at][0]
@@ -213,7 +215,7 @@ class ContainerWriter(InlineWriter, ABC):
         ]
 
     def tab_list(self, items: list[tuple[str, list[Line], int]], number: int) -> list[Line]:
-        """Return tabs by title; empty if there are no tabs."""
+        """Return tabs with these titles and contents; empty if there are no tabs."""
         made: list[Line] = [("{% tabs %}", number)]
         for title, body, line in items:
             body = trimmed(body)
@@ -285,7 +287,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, indented(made, lead)
 
     def code(self, lines: list[Line]) -> list[Line]:
-        """Fill in placeholders that tools also replace in code."""
+        """Fill in the placeholders that tools replace even in code."""
         if not self.dialect.shortcodes:
             return lines
         return [(self.vocabulary.shortcodes_in_code(self, text, number), number) for text, number in lines]
@@ -320,7 +322,8 @@ class ContainerWriter(InlineWriter, ABC):
         return end, [*indented(made, indent), ("", made[-1][1])]
 
     def slashed(self, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-        """Convert a Python-Markdown block between slashes, or adjacent tabs. Return None for any other content."""
+        """Convert a Python-Markdown block in ``///`` fences, or adjacent blocks of this kind as tabs. Return None
+        if there is no such block."""
         found = SLASHED.match(lines[at][0])
         end = self._end_of_slashed(lines, at, found) if found else None
         if found is None or end is None:
@@ -364,7 +367,7 @@ class ContainerWriter(InlineWriter, ABC):
 
     @staticmethod
     def _options(lines: list[Line]) -> tuple[dict[str, str], list[Line]]:
-        """Return the options at the start of a block between slashes, and the rest of the block."""
+        """Return the options at the start of a block in ``///`` fences, and the rest of the block."""
         options: dict[str, str] = {}
         at = 0
         while at < len(lines) and lines[at][0].startswith("    "):
@@ -375,7 +378,8 @@ class ContainerWriter(InlineWriter, ABC):
 
     @staticmethod
     def _end_of_slashed(lines: list[Line], at: int, found: re.Match[str]) -> int | None:
-        """Return the line that closes a block: it has as many slashes as the block's first line."""
+        """Return the line that closes a block in ``///`` fences. It has the same number of slashes as the block's
+        first line."""
         fence = ""
         for end in range(at + 1, len(lines)):
             text = lines[end][0]
@@ -408,7 +412,6 @@ class ContainerWriter(InlineWriter, ABC):
 
     @staticmethod
     def _end_of_container(lines: list[Line], at: int, found: re.Match[str]) -> int:
-        """Return the line that closes a container."""
         waiting = [len(found["colons"])]
         end, fence = at + 1, ""
         while end < len(lines):
@@ -486,7 +489,7 @@ class ContainerWriter(InlineWriter, ABC):
         return self.tab_list(items, number)
 
     def _tabs_of_fences(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return adjacent listings as tabs, if each listing specifies a tab."""
+        """Return adjacent code blocks as tabs, if each of them specifies a tab."""
         items, end, number = [], at, lines[at][1]
         while at < len(lines) and (found := FENCE.match(lines[at][0])):
             named = re.search(r"\btab=([\"'])(.*?)\1", found["info"])
@@ -500,7 +503,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, self.tab_list(items, number)
 
     def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
-        """Return the tabs whose titles are headings one level below the heading of the tab set."""
+        """Return the tabs of a tab set. Their titles are headings one level below the heading of the tab set."""
         number = lines[at][1]
         items: list[tuple[str, list[Line], int]] = []
         before: list[Line] = []
@@ -630,9 +633,9 @@ class ContainerWriter(InlineWriter, ABC):
         number: int,
         rest: str = "",
         language: str = "",
-        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+        part: Callable[[list[str]], IncludedPart] = IncludedPart,
     ) -> list[Line]:
-        """Return another file as a listing. ``part`` selects rows."""
+        """Return another file as a code block. ``part``: a function that selects rows of the file."""
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:
@@ -640,14 +643,8 @@ class ContainerWriter(InlineWriter, ABC):
             return []
         name, ending = given[0].rpartition("/")[2], given[0].rpartition(".")[2].lower()
         rows = given[1].replace("\r\n", "\n").rstrip("\n").split("\n")
-        if region:
-            marks = [
-                n
-                for n, row in enumerate(rows)
-                if re.search(rf"#(?:end)?region\b.*\b{re.escape(region)}\b", row)
-            ]
-            rows = rows[marks[0] + 1 : marks[1]] if len(marks) > 1 else rows
-        rows = part(rows)
+        rows, missing = cut_region(rows, region) if region else part(rows)
+        self.report_missing_part(number, path, missing)
         self.left -= len(rows)
         if self.left < 0:
             self.report(

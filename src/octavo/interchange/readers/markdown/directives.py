@@ -11,7 +11,7 @@ from ..names import OUTSIDE, code_name
 from .blocks import Writer
 from .components import button, card_table, paragraphs_of
 from .containers import HINT_NAMES
-from .lines import Line, dedented, fenced, trimmed, words
+from .lines import IncludedPart, Line, dedented, fenced, trimmed, words
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
@@ -28,7 +28,7 @@ _SAID = {
 def directive_block(
     writer: Writer, name: str, argument: str, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines of a directive, or None if the directive is unknown."""
+    """Return the lines for a directive; None if the directive is unknown."""
     options: dict[str, str] = {}
     at = 0
     if inside and inside[0][0].strip() == "---":
@@ -163,13 +163,13 @@ def directive_block(
 
 
 def _scalar(text: str) -> str:
-    """Return the value of an option, which MyST reads as YAML: quotes around it aren't part of it."""
+    """Return the value of an option, which MyST parses as YAML. Quotes around the value aren't part of it."""
     quoted = _QUOTED.fullmatch(text.strip())
     return quoted[2] if quoted else text.strip()
 
 
-def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
-    """Return the rows of a file that are selected by the options of an include directive."""
+def part_of(rows: list[str], options: dict[str, str]) -> IncludedPart:
+    """Return the rows of a file that the options of an include directive select."""
     if lines := options.get("lines"):
         made: list[str] = []
         for part in lines.split(",")[:1000]:
@@ -177,19 +177,17 @@ def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
                 first = int(found[1] or 1)
                 made += rows[max(first - 1, 0) : int(found[3]) if found[3] else None if found[2] else first]
         rows = made
-    for option, behind in (("start-at", 0), ("start-after", 1)):
+    all_rows = rows
+    for option, behind in (("start-at", 0), ("start-after", 1), ("end-at", 1), ("end-before", 0)):
         if mark := options.get(option):
             at = next((n for n, row in enumerate(rows) if mark in row), None)
-            rows = rows[at + behind :] if at is not None else rows
-    for option, behind in (("end-at", 1), ("end-before", 0)):
-        if mark := options.get(option):
-            at = next((n for n, row in enumerate(rows) if mark in row), None)
-            rows = rows[: at + behind] if at is not None else rows
-    return rows
+            if at is None:
+                return IncludedPart(all_rows, mark)
+            rows = rows[at + behind :] if option.startswith("start") else rows[: at + behind]
+    return IncludedPart(rows)
 
 
 def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
-    """Return the target of a card or a button."""
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target
@@ -219,7 +217,7 @@ def _card(
 
 
 def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
-    """Return the cards of a grid; empty if it contains anything else."""
+    """Return the cards of a grid; empty if the grid contains anything else."""
     made: list[tuple[str, str, str, str]] = []
     at = 0
     while at < len(body):
@@ -300,7 +298,7 @@ def _table(
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """Return the text for a role: a link if it refers to a location; otherwise, plain text."""
+    """Return the text for a role: a link if the role refers to a location; otherwise, plain text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]

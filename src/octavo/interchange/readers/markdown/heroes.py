@@ -1,5 +1,5 @@
-"""Hero sections of home pages, which some tools define in the front matter. A hero has a name, text, buttons, and
-features.
+"""Convert hero sections of home pages, which some tools define in front matter. A hero section has a name, text,
+buttons, and features.
 
 Supports ``hero`` and ``features`` from VitePress and Starlight."""
 
@@ -16,8 +16,8 @@ from .lines import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Return a page's hero as Markdown to insert below the title, without repeating the title; empty if there is no
-    hero."""
+    """Return a page's hero section as Markdown to insert below the title, without repeating the title; empty if
+    there is no hero section."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
         return ""

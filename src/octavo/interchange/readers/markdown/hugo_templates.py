@@ -1,5 +1,5 @@
 """Fill in the shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their parameters.
-Nothing is executed: a template that computes other values isn't filled in. This module doesn't do any I/O."""
+Nothing is executed: a template that computes anything else isn't filled in. This module doesn't do any I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TERM = re.compile(
 _AS_IT_IS = frozenset(
     "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
-"""Functions without a relevant effect on an Octavo page. They return their argument unchanged."""
+"""Functions that have no relevant effect on an Octavo page, and are treated as returning their argument unchanged."""
 _LONGEST = 50_000
 """Maximum number of characters in a template, and of its output excluding its parameters."""
 _LONGEST_WHOLE = 400_000
@@ -26,7 +26,7 @@ _DEEPEST = 20
 
 
 class _Computed(Exception):
-    """Raised if the result can only be determined by running the template."""
+    """Raised if only running the template could determine its result."""
 
 
 class _Given(Struct, frozen=True):
@@ -47,8 +47,8 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """Return the HTML of a shortcode, given its named and positional parameters and the content between its tags; None
-    if the template computes other values. ``render``: a function that returns the HTML for Markdown in the template."""
+    """Return the HTML of a shortcode for its named and positional parameters and the content between its tags; None
+    if the template computes values. ``render``: a function that converts Markdown in the template to HTML."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None
@@ -82,7 +82,7 @@ class _Filling:
         self.variables: dict[str, str] = {}
 
     def until_end(self, dot: str, depth: int) -> str:
-        """Return the output up to the end of a condition, or of the template. ``dot``: the value of ``.``."""
+        """Return the output up to the end of a condition or of the template. ``dot``: the value of ``.``."""
         if depth > _DEEPEST:
             raise _Computed
         made = ""
@@ -125,8 +125,8 @@ class _Filling:
         return value or ""
 
     def _terms(self, step: str, dot: str) -> list[tuple[bool, str]]:
-        """Return the terms of an action: for each term, whether it is a string, and its text. An expression
-        in parentheses is one term."""
+        """Return the terms of an action, as pairs of whether the term is a string and its text. An expression in
+        parentheses is one term."""
         found = list(_TERM.finditer(step))
         if "".join(step.split()) != "".join("".join(one[0].split()) for one in found):
             raise _Computed

@@ -1,4 +1,4 @@
-"""Convert text within lines."""
+"""Convert inline Markdown: the text within lines."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from msgspec import Struct
 from octavo.core.json_types import JsonObject
 
 from ..layout import Dialect, Place
-from .lines import MAX_LINES, Line, anchor, attributes_of, key_name, pointed, words
+from .lines import MAX_LINES, MISSING_PART, Line, anchor, attributes_of, key_name, pointed, words
 from .literals import UNKNOWN, read_literal
 
 MAX_WORDS = 50_000
-"""Maximum number of characters in a paragraph or line to search for links and components."""
+"""Maximum number of characters in a paragraph or a line that is searched for links and components."""
 MAX_SEARCHED_LINES = 2_000_000
-"""Maximum total number of lines on a page to search for closing markers that don't exist."""
+"""Maximum total number of lines on a page that are searched for missing closing markers."""
 _LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _PIECES = re.compile(
@@ -63,8 +63,8 @@ AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
 
 
 class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
-    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, and Liquid tags.
-    Each handler returns lines or text, or None for an unknown name."""
+    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, and Liquid
+    tags. Each handler returns lines or text, or None for an unknown name."""
 
     component: Callable[[AnyWriter, str, dict[str, Any], list[Line], int], list[Line] | None]
     component_inline: Callable[[AnyWriter, str, re.Match[str], int], tuple[str, int]]
@@ -81,7 +81,7 @@ class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
 
 
 class SearchBudget(Struct):
-    """Number of lines on a page that were searched without finding a closing marker, and its maximum."""
+    """Number of lines on a page that were searched without finding a closing marker, with a maximum."""
 
     lines: int = 0
 
@@ -92,8 +92,8 @@ class SearchBudget(Struct):
 
 
 class InlineWriter:
-    """Writer of text within lines, with the state of a page. ``including``: the files being read, starting
-    with the page."""
+    """Converts text within lines, with the state of a page. ``including``: the files being read, starting with the
+    page."""
 
     def __init__(
         self, place: Place, dialect: Dialect, vocabulary: Vocabulary[Any], including: tuple[str, ...] = ()
@@ -114,14 +114,19 @@ class InlineWriter:
         self.looked = SearchBudget()
 
     def report(self, line: int, code: str, message: str, key: str | None = None) -> None:
-        """Report a problem. If there is a ``key``, it is reported only once per key."""
+        """Report a problem. If there is a ``key``, a problem with the same key is reported only once."""
         if key is None or (code + key) not in self.reported:
             self.reported.add(code + (key or ""))
             self.place.problem(line, code, message)
 
+    def report_missing_part(self, line: int, path: str, part: str) -> None:
+        """Report that an included file doesn't contain the requested part, unless ``part`` is empty."""
+        if part:
+            self.report(line, "missing_part", MISSING_PART.format(path=path[:200], part=part[:200]))
+
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:
-        """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if its value can
-        only be determined by running it."""
+        """Return the attributes of an element, with expressions evaluated. The value is `UNKNOWN` if only running
+        the expression could determine it."""
         made: JsonObject = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
@@ -149,7 +154,7 @@ class InlineWriter:
         return read_literal(written)
 
     def inline(self, text: str, number: int) -> str:
-        """Return text with links, images, and components. ``number``: its first line."""
+        """Convert links, images, and components in text. ``number``: the line number of the text's first line."""
         if not text or _SIGNS.search(text) is None:
             return text
         if len(text) > MAX_WORDS:
@@ -204,8 +209,8 @@ class InlineWriter:
         return self.vocabulary.role(self, found["role_name"], found["role_text"], line)
 
     def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
-        """Return the replacement for comments, formulas, and shortcodes, and the position where the text
-        continues. ``endless`` collects opening markers without a closing marker in the rest of the text."""
+        """Return the replacement for a comment, formula, or shortcode, and the position where the text continues.
+        ``endless`` collects opening markers that have no closing marker in the rest of the text."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
             return sign, start  # An escaped literal character.
@@ -276,8 +281,8 @@ class InlineWriter:
         return f"![{alt}]({pointed(href)}{title})"
 
     def _target(self, written: str, line: int) -> tuple[str, bool]:
-        """Return the target of a link, and whether it came from a template that referred to a page in the source. In
-        that case, the target is already resolved."""
+        """Return the target of a link, and whether a template created it from a reference to a page in the source.
+        In that case, the target is already resolved."""
         href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
         if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
             return href, False

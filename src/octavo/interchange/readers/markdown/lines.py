@@ -1,17 +1,18 @@
-"""Markdown lines and fragments, shared by all dialects."""
+"""Helpers for lines and fragments of Markdown, used for all dialects."""
 
 from __future__ import annotations
 
 import re
 from html import escape
+from typing import NamedTuple
 
 from octavo.core.document.anchors import slug
 from octavo.core.document.page import front_of
 
 Line = tuple[str, int]
-"""Line of text and its number in the source, starting at 1."""
+"""Line of text, and its line number in the source, starting at 1."""
 MAX_LINES = 50_000
-"""Maximum number of lines on a page, including all its includes."""
+"""Maximum number of lines on a page, including all files that it includes."""
 MAX_INCLUDE = 2000
 """Maximum number of characters in a line that includes another file."""
 FENCE = re.compile(
@@ -62,7 +63,8 @@ def front_text(text: str) -> tuple[str, str]:
 
 
 def attributes_of(written: str) -> dict[str, str]:
-    """Parse ``title="x" open`` into a map. The value of an attribute without a value is its name."""
+    """Parse attributes such as ``title="x" open`` into a map. An attribute without a value has its name as the
+    value."""
     return {
         found[1] or found[5]: next(
             (value for value in found.group(2, 3, 4) if value is not None), found[1] or found[5]
@@ -78,7 +80,7 @@ def quoted(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """Return one line of Markdown as plain text, such as for tab titles."""
+    """Return one line of Markdown as plain text, for example for tab titles."""
     text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
     text = re.sub(r":(?:material|fontawesome|octicons|simple)-[\w-]+:(?:\{[^{}]*\})?", "", text)
     text = re.sub(r"<[^<>]*>", "", text)
@@ -101,7 +103,7 @@ def indent_of(text: str) -> int:
 
 
 def outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
-    """Remove up to ``by`` columns of indentation from a fenced listing that starts at a line."""
+    """Remove up to ``by`` columns of indentation from the fenced code block that starts at a line."""
     begins = at
     while at < len(lines):
         text, number = lines[at]
@@ -112,7 +114,7 @@ def outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
 
 
 def _columns(text: str, by: int) -> int:
-    """Return the number of indentation characters that make up this many columns."""
+    """Return the number of indentation characters that correspond to this many columns."""
     column = at = 0
     while at < len(text) and column < by and text[at] in " \t":
         column += 4 - column % 4 if text[at] == "\t" else 1
@@ -132,7 +134,7 @@ def trimmed(lines: list[Line]) -> list[Line]:
 def fenced(
     lines: list[Line], language: str, number: int, title: str = "", numbers: bool = False
 ) -> list[Line]:
-    """Return these lines as a listing."""
+    """Return these lines as a fenced code block."""
     longest = max((len(found[0]) for text, _ in lines for found in re.finditer("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     made = [(fence + language, number), *lines, (fence, lines[-1][1] if lines else number)]
@@ -143,13 +145,13 @@ def fenced(
 
 
 def anchor(id: str) -> str:
-    """Return an anchor that links can refer to."""
+    """Return the HTML of an anchor with this ID, which links can refer to."""
     return f'<a id="{escape(id)}"></a>'
 
 
 def keep_text_column(row: str, text: str) -> str:
-    """Return a list line with the original indentation of its text. Otherwise, after a marker at the start of the line
-    is removed, the text would be indented too far and become a code listing."""
+    """Return a line of a list with the original indentation of its text. Otherwise, removing a marker at the start
+    of the text would leave the text indented so far that it becomes a code block."""
     lead = _LEAD.match(text)
     if lead is None or not row.startswith(lead[0]) or row == text:
         return row
@@ -157,7 +159,7 @@ def keep_text_column(row: str, text: str) -> str:
 
 
 def label_id(name: str) -> str:
-    """Return the ID for a location with this label."""
+    """Return the ID for the location that has this label."""
     return re.sub(r"[^\w.+%~:-]+", "-", name.strip())[:200]
 
 
@@ -172,7 +174,7 @@ def key_name(name: str) -> str:
 
 
 def without_marks(lines: list[Line]) -> list[Line]:
-    """Return the lines of a listing without comments that highlight lines."""
+    """Return the lines of a code block without the comments that highlight lines."""
     made: list[Line] = []
     for text, number in lines:
         if _MAGIC.match(text):
@@ -186,8 +188,8 @@ def without_marks(lines: list[Line]) -> list[Line]:
 
 
 def without_comments(lines: list[Line]) -> list[Line]:
-    """Return lines without comments between two ``%%`` and without block IDs at line ends, except in
-    listings."""
+    """Return lines without ``%%`` comments and without block IDs at the ends of lines, but leave code blocks
+    unchanged."""
     made: list[Line] = []
     fence, began = "", -1
     for at, (text, number) in enumerate(lines):
@@ -213,43 +215,56 @@ def without_comments(lines: list[Line]) -> list[Line]:
     return made if began < 0 else made[:began] + lines[began:]
 
 
-def cut_section(rows: list[str], section: str) -> list[str]:
-    """Return the rows of a section by name, or of a range of lines."""
+MISSING_PART = '{path} doesn\'t contain "{part}"; the whole file is shown'
+
+
+class IncludedPart(NamedTuple):
+    """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, so that all
+    rows are included; otherwise, empty."""
+
+    rows: list[str]
+    missing: str = ""
+
+
+def cut_section(rows: list[str], section: str) -> IncludedPart:
+    """Return the rows of a section or region by name, below the heading with this ID, or of a range of lines."""
     if not section:
-        return rows
+        return IncludedPart(rows)
     if found := re.fullmatch(r"(\d*)(?::(\d*))?", section):
-        return rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)]
+        return IncludedPart(rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)])
     marks = {(match[1], match[2]): at for at, row in enumerate(rows) for match in SECTION.finditer(row)}
-    if ("start", section) not in marks:
-        return _cut_region(rows, section)
-    start, end = marks.get(("start", section)), marks.get(("end", section), len(rows))
-    return rows[start + 1 : end] if start is not None else rows
+    start = marks.get(("start", section))
+    if start is not None:
+        return IncludedPart(rows[start + 1 : marks.get(("end", section), len(rows))])
+    region = cut_region(rows, section)
+    return _below_heading(rows, section) if region.missing else region
 
 
-def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this ID; otherwise, all
-    rows."""
+def cut_region(rows: list[str], name: str) -> IncludedPart:
+    """Return the rows between the comments that mark a region."""
     marks = [
         at
         for at, row in enumerate(rows)
         if "region" in row and re.search(rf"#(?:end)?region\b.*\b{re.escape(name)}\b", row)
     ]
-    if len(marks) > 1:
-        return rows[marks[0] + 1 : marks[1]]
+    return IncludedPart(rows[marks[0] + 1 : marks[1]]) if len(marks) > 1 else IncludedPart(rows, name)
+
+
+def _below_heading(rows: list[str], name: str) -> IncludedPart:
     level = 0
     start = len(rows)
     for at, row in enumerate(rows):
         found = re.match(r"(#{1,6})[ \t]+(.+?)[ \t]*$", row)
         if found and level and len(found[1]) <= level:
-            return rows[start:at]
+            return IncludedPart(rows[start:at])
         if found and not level and (row.endswith(f"{{#{name}}}") or slug(words(found[2])) == name):
             level, start = len(found[1]), at
-    return rows[start:] if level else rows
+    return IncludedPart(rows[start:]) if level else IncludedPart(rows, name)
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
-    """Parse the text after a fence: the language, a title, and whether lines are numbered. ``bare``: whether words
-    after the language are also the title."""
+    """Parse the text after a code fence into the language, a title, and whether lines are numbered. ``bare``:
+    whether other words after the language are the title."""
     if not info:
         return "", "", False
     if info.startswith("{"):

@@ -1,5 +1,5 @@
-"""Read values in a JavaScript or TypeScript file without running it: literals, constants in the file and in imported
-files, and functions that return such values. All other values are `UNKNOWN`."""
+"""Read values from a JavaScript or TypeScript file without running it: literals, constants in the file or in
+imported files, and return values of functions that return them. All other values are `UNKNOWN`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MAX_CHARACTERS = 1024 * 1024
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_MODULES = 100
-"""Maximum number of files requested by a file and its imports."""
+"""Maximum number of files to request for a file and its imports."""
 MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
-"""Value that can only be determined by running the file."""
+"""Value that only running the file could determine."""
 
 _LANGUAGE = Language(tree_sitter_typescript.language_tsx())
 """Grammar of TypeScript with JSX, which includes JavaScript."""
@@ -62,7 +62,7 @@ def read_export(given: str | Module) -> Any:
 
 
 def read_constant(given: str | Module, name: str) -> Any:
-    """Return the value of a constant, or the return value of a function with this name."""
+    """Return the value of a constant, or the return value of a function, with this name."""
     return _Reader(given if isinstance(given, Module) else Module(given)).named(name)
 
 
@@ -77,9 +77,9 @@ def read_literal(text: str) -> Any:
 
 
 class Statements(Struct, frozen=True):
-    """Names in the import and export statements of a page. ``imports``: the path and the original name of each imported
-    name. The original name is empty for the default export, and ``*`` for the entire module. ``constants``: values of
-    exported names."""
+    """Names in the import and export statements of a page. ``imports``: for each imported name, its path and its
+    original name. The original name is empty for the default export, and ``*`` for the entire module.
+    ``constants``: the values of exported names."""
 
     imports: dict[str, tuple[str, str]]
     constants: JsonObject
@@ -94,7 +94,7 @@ def read_statements(text: str) -> Statements | None:
 
 
 class _Spent(Struct):
-    """Amount of code read so far in a file and all its imports, and the depth of the current value."""
+    """Amount of code read so far in a file and all of its imports, and the nesting depth of the current value."""
 
     depth: int = 0
     values: int = 0
@@ -183,8 +183,8 @@ class _Reader:
         return value
 
     def returned(self, node: Node) -> Any:
-        """Return the value of an expression, or the return value of a function with this body. A return value is read
-        only if its statement is the last statement."""
+        """Return the value of an expression, or the return value of a function with this body. A return value is
+        read only if the return statement is the last statement."""
         if node.type != "statement_block":
             return self.value(node)
         last = next((one for one in reversed(node.named_children) if one.type != "comment"), None)
@@ -212,7 +212,7 @@ class _Reader:
         return float(written) if re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", written) else UNKNOWN
 
     def string(self, node: Node) -> Any:
-        """Return a string with its escapes replaced and, for templates, with values filled in."""
+        """Return the value of a string. Escape sequences are replaced and, in templates, values are filled in."""
         found = []
         for part in node.named_children:
             if part.type == "escape_sequence":
@@ -234,7 +234,7 @@ class _Reader:
         return value + str(more) if known else UNKNOWN
 
     def inner(self, node: Node) -> Any:
-        """Return the value inside parentheses, or before type annotations."""
+        """Return the expression inside parentheses or without its type annotations."""
         inside = _first(node)
         return UNKNOWN if inside is None else self.value(inside)
 
@@ -332,7 +332,7 @@ _NAMING = {
 
 
 def _inside(node: Node) -> Iterator[Node]:
-    """Yield the nodes of an import that can contain names."""
+    """Yield the nodes of an import or export that can contain names."""
     for child in node.named_children:
         yield child
         if child.type in ("import_clause", "named_imports", "export_clause"):
@@ -348,7 +348,7 @@ def _text(node: Node | None) -> str:
 
 
 def _unescaped(code: str) -> str:
-    """Return the character for an escape sequence given without its backslash."""
+    """Return the character for an escape sequence, which is given without its backslash."""
     if code[0] not in "ux" or len(code) < 3:
         return _ESCAPES.get(code, code)
     number = int(code.strip("ux{}"), 16)

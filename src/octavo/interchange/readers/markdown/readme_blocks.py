@@ -1,5 +1,5 @@
-"""Syntax specific to ReadMe: JSON blocks between ``[block:x]`` and ``[/block]``, callouts that start with an
-emoji, and adjacent listings as tabs."""
+"""Convert syntax that is specific to ReadMe: JSON blocks between ``[block:x]`` and ``[/block]``, callouts that
+start with an emoji, and adjacent code blocks as tabs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EMBEDDED = re.compile(r"[ \t]*\[[^\[\]]*\]\(\s*<?(?P<url>https?:[^\s<>]+?)>?\s+
 
 
 def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-    """Return the JSON block or the embed link that starts at a line; None if there is neither."""
+    """Convert the JSON block or the embed link that starts at a line; return None if there is neither."""
     text, number = lines[at]
     if found := _EMBEDDED.match(text):
         return at + 1, [(f"{{% embed url={quoted(found['url'])} %}}", number)]
@@ -113,7 +113,7 @@ def _made(writer: Writer, kind: str, data: Mapping[str, object], number: int) ->
 
 
 def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
-    """Return HTML that pages show unchanged, except for scripts and styles."""
+    """Return HTML for pages to show unchanged, without its scripts and styles."""
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
@@ -210,7 +210,7 @@ def _parameters(writer: Writer, data: Mapping[str, object], number: int) -> list
 
 
 def table_of(writer: Writer, rows: list[list[str]], number: int) -> list[Line]:
-    """Return a table of Markdown cells, with the first row as its header."""
+    """Return a table whose cells contain Markdown. The first row is the header."""
     columns = max(map(len, rows), default=0)
     if not columns:
         return []
@@ -228,7 +228,7 @@ def _cell(writer: Writer, text: str, number: int) -> str:
 
 
 def sign_of(text: str) -> tuple[str, str] | None:
-    """Return the kind and the title of the callout that starts with this line of a quote; None for a plain quote."""
+    """Return the kind and the title of a callout if this is the first line of one; None for an ordinary quote."""
     text = text.strip()
     if (
         not text
@@ -243,7 +243,7 @@ def sign_of(text: str) -> tuple[str, str] | None:
 
 
 def side_by_side(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-    """Return adjacent listings as tabs, or None if there is only one listing."""
+    """Return adjacent code blocks as tabs; None if there is only one code block."""
     opening = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
     end, count = at, 0
     while end < len(lines) and (found := opening.match(lines[end][0])):

@@ -1,4 +1,5 @@
-"""Hugo shortcodes and Liquid tags as Octavo blocks and text. Unknown shortcodes and tags are reported and skipped."""
+"""Convert Hugo shortcodes and Liquid tags to Octavo blocks and text. Unknown shortcodes and tags are reported and
+skipped."""
 
 from __future__ import annotations
 
@@ -49,14 +50,14 @@ _BUILT_IN = (
 _TAG = re.compile(r"<[a-zA-Z]")
 _VERBATIM = re.compile(r"<(?:pre|textarea|script|style)\b", re.IGNORECASE)
 _SIGN = re.compile("\ue0f0(\\d+)\ue0f1")
-"""Placeholder in HTML for a piece of Markdown."""
+"""Placeholder for a piece of Markdown in HTML."""
 _LAST = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|[*+-](?=[ ])|\d+[.)](?=[ ])))*[ \t]*)(?P<before>.*)\ue0f0(?P<sign>\d+)\ue0f1[ \t]*"
 )
 _BLOCK = re.compile(
     r"[ \t]*(?:[*+-][ ]|\d+[.)][ ]|`{3}|~{3}|[|>#]|\{%|<(?!/?(?:a|b|code|em|i|kbd|strong|img|br)\b))"
 )
-"""Beginnings of Octavo lines that aren't paragraphs."""
+"""Beginnings of lines that aren't paragraphs in Octavo Markdown."""
 
 
 def _is_built_in(name: str) -> bool:
@@ -69,7 +70,7 @@ _PARAMETER = re.compile(
 
 
 def _given(rest: str) -> tuple[dict[str, str], list[str]]:
-    """Return the named and the positional parameters of a shortcode."""
+    """Return the named parameters and the positional parameters of a shortcode."""
     named: dict[str, str] = {}
     placed: list[str] = []
     for found in _PARAMETER.finditer(rest):
@@ -84,7 +85,8 @@ def _given(rest: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _opening(lines: list[Line], at: int) -> tuple[re.Match[str], int, str] | None:
-    """Return the shortcode that a line starts with, the last line of its tag, and the text after it on that line."""
+    """Return the shortcode that a line starts with, the last line of its tag, and the text after the tag on that
+    line."""
     joined = lines[at][0]
     start = len(joined) - len(joined.lstrip())
     end_of_tag = at
@@ -138,8 +140,7 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
 
 
 def _between(lines: list[Line], first: int, rest: str, close: tuple[int, int, int]) -> list[Line]:
-    """Return the lines between the tags of a shortcode. ``rest``: the text after the opening tag on its
-    line."""
+    """Return the lines between the tags of a shortcode. ``rest``: the text after the opening tag on the same line."""
     line, begin, _ = close
     if line == first:
         return [(rest[:begin], lines[line][1])] if rest[:begin].strip() else []
@@ -231,8 +232,8 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
 def _of_template(
     writer: Writer, found: re.Match[str], inside: list[Line] | None, number: int
 ) -> list[Line] | None:
-    """Return the output of the site's own template for a shortcode with these lines between its tags, or None if there
-    is no template that can be filled in."""
+    """Return the output of the site's own template for a shortcode with these lines between its tags; None if no
+    template can be filled in."""
     template = _template(writer, found, number)
     given = _given(found["rest"])
     plain = fill(template, *given) if template is not None else None
@@ -265,9 +266,9 @@ def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
 
 
 class _Pieces:
-    """HTML of templates with placeholders for pieces of Markdown. Each piece is converted separately and
-    replaces its placeholder after the HTML has been converted to Markdown, too. ``has_templates``: whether
-    part of the HTML comes from templates."""
+    """HTML of templates, with placeholders for pieces of Markdown. The pieces are converted separately, and replace
+    their placeholders after the HTML has been converted to Markdown. ``has_templates``: whether part of the HTML
+    comes from templates."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -279,7 +280,7 @@ class _Pieces:
         return f"\ue0f0{len(self.made) - 1}\ue0f1"
 
     def count(self, html: str) -> int:
-        """Return the number of lines that the placeholders in HTML represent."""
+        """Return the number of lines of Markdown that the placeholders in the HTML represent."""
         return sum(len(self.made[int(found[1])]) for found in _SIGN.finditer(html))
 
     def rendered(self, markdown: str, number: int) -> str:
@@ -289,8 +290,8 @@ class _Pieces:
         return self.put(self.writer.blocks([(row, number) for row in unescape(markdown).split("\n")]))
 
     def html_of(self, lines: list[Line]) -> str:
-        """Return the content between the tags of a shortcode, with the site's own shortcodes filled in and all other
-        content as placeholders."""
+        """Return the content between the tags of a shortcode as HTML. The site's own shortcodes are filled in, and
+        all other content is represented by placeholders."""
         if self.writer.depth >= MAX_NESTING:
             return self.put(lines)
         self.writer.depth += 1
@@ -341,8 +342,8 @@ class _Pieces:
         return "\n".join(made)
 
     def _html_template(self, found: re.Match[str], number: int) -> str | None:
-        """Return the output of the site's own template for a shortcode, if it can be filled in and is
-        HTML."""
+        """Return the output of the site's own template for a shortcode; None if the template can't be filled in or
+        its output isn't HTML."""
         if _is_built_in(found["name"]):
             return None
         template = _template(self.writer, found, number)
@@ -351,7 +352,7 @@ class _Pieces:
         return template if fill(template, *_given(found["rest"])) is not None else None
 
     def blocks_of(self, html: str, number: int) -> list[Line]:
-        """Return HTML with placeholders as Octavo lines."""
+        """Convert HTML with placeholders to lines of Octavo Markdown."""
         if re.search(r"<script\b", html, re.IGNORECASE):
             self.writer.report(number, "script_left_out", "skipped: scripts aren't imported", "script")
         if not _is_visible(html):
@@ -381,8 +382,8 @@ class _Pieces:
         return [(_SIGN.sub(words_of, row), number)]
 
     def _lines_after(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
-        """Return Octavo lines after the start of a line. ``lead``: the markers of the surrounding quotes and
-        lists."""
+        """Return lines of Octavo Markdown that follow the start of a line. ``lead``: the markers of the surrounding
+        quotes and lists."""
         below = re.sub(r"[*+-](?=[ ])|\d+[.)](?=[ ])", lambda sign: " " * len(sign[0]), lead)
         if before and lines and _BLOCK.match(lines[0][0]):
             lines = [(before.rstrip(), number), ("", number), *lines]
@@ -397,14 +398,14 @@ class _Pieces:
 
 
 def _is_visible(html: str) -> bool:
-    """Return whether HTML is visible or changes the meaning of its contents."""
+    """Return whether HTML is visible, or changes the meaning of its contents."""
     return bool(re.sub(r"<[^<>]*>|\s", "", html)) or bool(
         re.search(r"<(?:img|video|audio|iframe|ul|ol|li|table|tr|td|pre|details|blockquote|a|button)\b", html)
     )
 
 
 def _data_language(lines: list[Line]) -> str:
-    """Return the language of a listing if it is a data language; otherwise, an empty string."""
+    """Return the language of a code block if it is a data format; otherwise, return an empty string."""
     first = next((text.strip() for text, _ in lines if text.strip()), "")
     if first.startswith("{"):
         return "json"
@@ -522,7 +523,7 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
 def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
     """Fill in the shortcodes in a line of code, as Hugo does before it reads Markdown.
 
-    A shortcode that doesn't result in plain text on one line is left unchanged and reported."""
+    A shortcode whose result isn't a single line of plain text is left unchanged and reported."""
 
     def filled(piece: re.Match[str]) -> str:
         found = _SHORT.fullmatch(piece[0])
@@ -545,7 +546,7 @@ def _unescaped(written: str) -> str:
 
 
 def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
-    """Return the plain text that a shortcode results in, if it fits on one line; otherwise, None."""
+    """Return the result of a shortcode if it is a single line of plain text; otherwise, return None."""
     named, given = _given(found["rest"])
     if found["close"]:
         return None
@@ -675,11 +676,11 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 MAX_TEMPLATE = 5000
-"""Maximum number of characters in an included template to fill in. Longer templates usually compute values."""
+"""Maximum number of characters in an included template that is filled in. Longer templates usually compute values."""
 
 
 def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:
-    """Return the output of an included template that only outputs its parameters, or None for any other template."""
+    """Return the output of an included template if it only outputs its parameters; None for any other template."""
     found = writer.place.include(path, number)
     if found is None or len(found[1]) > MAX_TEMPLATE:
         return None
@@ -710,7 +711,7 @@ def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> st
 
 
 _HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
-"""Template values that are used before URLs. In Octavo, these URLs are relative to the root of the space."""
+"""Template values that are used as prefixes of URLs. In Octavo, these URLs are relative to the root of the space."""
 _PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
 _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     "upcase": lambda value, given: value.upper(),
@@ -751,7 +752,7 @@ MAX_VALUE = 10_000
 
 
 def _value(writer: Writer, said: str) -> str | None:
-    """Return the value of a Liquid expression, if it can be determined from the source."""
+    """Return the value of a Liquid expression; None if the source doesn't determine it."""
     first, *filters = [part.strip() for part in _PARTS_OF.findall(said)] or [""]
     value = _named(writer, first)
     for one in filters:

@@ -17,8 +17,8 @@ MAX_TAG = 20_000
 
 
 class Opening(Struct, frozen=True):
-    """Opening tag: its end, and its unmodified attributes. Expressions keep their braces; strings that start with a
-    brace are prefixed with a null character."""
+    """Opening tag: its end, and its unmodified attributes. Expressions keep their braces. Strings that start with a
+    brace are prefixed with a null character, to distinguish them from expressions."""
 
     line: int
     column: int
@@ -35,7 +35,7 @@ class EndlessTag(Exception):
 
 
 def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
-    """Return the tag that opens at a position, or None if there is no tag. Raises EndlessTag if the tag doesn't have an
+    """Return the opening tag at a position; None if there is no tag. Raises EndlessTag if the tag doesn't have an
     end."""
     text = lines[at][0][column : column + MAX_TAG]
     starts = [0]
@@ -146,7 +146,7 @@ def _end_of_braces(text: str, at: int) -> int | None:
 def find_closing(
     lines: list[Line], opened: Opening, name: str, opening: Callable[[list[Line], int, int], Opening | None]
 ) -> tuple[int, int, int] | None:
-    """Return the line and columns of the tag that closes an element. Tags in code listings don't count."""
+    """Return the line and the columns of the tag that closes an element. Tags in code blocks are ignored."""
     pattern = re.compile(rf"<(?P<close>/?){re.escape(name)}(?=[\s/>]|$)|(?P<code>`+)")
     depth, fence = 1, ""
     at, column = opened.line, opened.column

@@ -1,4 +1,4 @@
-"""Convert Markdown pages from other tools to Octavo Markdown, with all known components and tags."""
+"""Convert Markdown pages from other tools to Octavo Markdown, including all known components and tags."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VOCABULARY = Vocabulary(
 
 
 class Translated(Struct, frozen=True):
-    """Page in Octavo Markdown, without its front matter. ``lines``: the line number in the source of each line."""
+    """Page in Octavo Markdown, without its front matter. ``lines``: for each line, its line number in the source."""
 
     text: str
     lines: list[int]

@@ -1,5 +1,5 @@
-"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses pages in a
-process without any permissions. It requests each file that a page includes, and returns the page as HTML."""
+"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses pages in a process
+without permissions. For each file that a page includes, it sends a request to Octavo. It returns the page as HTML."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ SCRIPT = Path(__file__).parents[1] / "dist" / "asciidoc.js"
 MAX_TEXT = 2_000_000
 """Maximum size in bytes of a page, or of an included file."""
 SECONDS = 20.0
-"""Maximum number of seconds for one page with all its includes."""
+"""Maximum number of seconds for one page, including all files that it includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
-"""Number of pages to cache as HTML, because links from other pages need their anchors."""
+"""Number of pages to cache as HTML. Links from other pages need their anchors."""
 _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
@@ -97,7 +97,7 @@ MAX_BOOK = 1000
 _OWN = frozenset(
     ["leveloffset", "doctype", "toc", "title", "doctitle", "description", "page-aliases", "navtitle"]
 )
-"""Attributes that describe only a single page."""
+"""Attributes that apply to only a single page."""
 _ID = re.compile(r"^\[(?:\[([^\],]+)[^\]]*\]|#([^\],.%]+)[^\]]*)\][ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"/{4,}[ \t]*$")
 _SEVERE = ("ERROR", "FATAL", "WARN")
@@ -118,8 +118,8 @@ class _Read(Struct):
 
 
 class Asciidoctor:
-    """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns the source
-    file that a path or resource ID in the page at a given path refers to."""
+    """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns the
+    source file for a path or resource ID on a page. The second argument is the path of that page."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -175,7 +175,7 @@ def _start() -> ScriptProcess:
 
 
 class _Component(Struct):
-    """Antora component. ``folder``: the parent of its modules; either empty or ending in a slash."""
+    """Antora component. ``folder``: the folder that contains its modules; either empty or with a trailing slash."""
 
     folder: str
     name: str
@@ -186,7 +186,8 @@ class _Component(Struct):
     attributes: dict[str, str]
 
     def place(self, path: str) -> tuple[str, str, str] | None:
-        """Split the path of a file in this component into the module, the family folder, and the rest."""
+        """Split the path of a file in this component into the module, the family folder, and the rest; return None
+        for any other file."""
         found = re.match(
             r"modules/([^/]+)/(pages|partials|examples|images|attachments)/(.+)", path[len(self.folder) :]
         )
@@ -270,7 +271,7 @@ def _antora(files: Heads, project: str) -> Layout:
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:
-    """Return the layout of Antora components. ``known``: all components, if some are imported into other
+    """Return the layout of Antora components. ``known``: all components, if some of them are imported into other
     spaces."""
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
@@ -412,8 +413,8 @@ class _Reading:
         return _plain(_filled(found["title"], self.header(path))) if found else self.files.name(path)
 
     def find(self, target: str, page: str) -> str | None:
-        """Return the file for a path or a resource ID in a page. A path that starts with a slash is
-        relative to the root folder."""
+        """Return the file for a path or a resource ID on a page. A path that starts with a slash is relative to the
+        root folder."""
         component = self.component(page)
         if (unknown := _UNKNOWN.match(target)) and component is None:
             # Only the site's build knows the folder, so use the only file whose path ends this way.
@@ -468,7 +469,7 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """Return the chapters of a page that consists of includes, with the headings between them; empty
+        """Return the chapters of a page that consists of includes, with the headings between the includes. Empty
         for any other page, which isn't split."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
@@ -655,7 +656,7 @@ class _Reading:
         return self.places[path]
 
     def page(self, path: str, place: Place) -> str | None:
-        """Convert a complete page; return its source if it can't be parsed."""
+        """Convert a complete page. If it can't be parsed, return its source."""
         if path not in self.pages:
             return None
         text = self.files.text(path) or ""
@@ -723,7 +724,7 @@ class _Reading:
                 written.problem(message.line, "unclear_markup", said[:300])
 
     def _rewrite_reference(self, element: Any, path: str) -> None:
-        """Rewrite a reference to a path from the root of the source."""
+        """Rewrite a reference as a path from the root of the source."""
         name = "href" if element.tag == "a" else "src"
         written = element.get(name) or ""
         target, sign, fragment = written.partition("#")
@@ -763,7 +764,7 @@ class _Reading:
 
 
 class _Lined:
-    """Location of a page. It looks up the line of a link in the page's source."""
+    """Location of a page that looks up the line of each link in the page's source."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place
@@ -786,7 +787,7 @@ def _attributes_in(text: str) -> dict[str, str]:
 
 
 def _opening(text: str) -> int | None:
-    """Return the level of the heading that a file starts with, or None if it doesn't start with one."""
+    """Return the level of the heading that a file starts with; None if it doesn't start with a heading."""
     commented = False
     for row in text[:20_000].replace("\r\n", "\n").split("\n"):
         commented ^= _COMMENT.match(row) is not None

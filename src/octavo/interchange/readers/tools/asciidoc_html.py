@@ -1,5 +1,5 @@
-"""Rewrite Asciidoctor's HTML as semantic HTML, both for pages that Octavo converts and for sites that Asciidoctor
-built."""
+"""Rewrite Asciidoctor's HTML as semantic HTML, for pages that Octavo converts as well as for sites that were built
+with Asciidoctor."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _child(element: Any, name: str) -> Any:
 
 
 def _wrap(element: Any, tag: str) -> None:
-    """Wrap the contents of an element in an element of another kind."""
+    """Move the contents of an element into a new element of another kind inside it."""
     inner = etree.Element(tag)
     inner.text, element.text = element.text, None
     inner.extend(list(element))
@@ -84,7 +84,7 @@ def _admonition(element: Any, classes: list[str]) -> None:
 
 
 def _callouts(element: Any) -> None:
-    """Rewrite the explanations of the numbers in a listing. If the numbers are icons, the explanations are in a
+    """Rewrite the explanations of the numbers in a code block. If the numbers are icons, the explanations are in a
     table."""
     rows = [list(row.iter("td")) for row in element.iter("tr")]
     if not rows:

@@ -57,7 +57,7 @@ _FULL = re.compile(
 
 
 def _as_alert(found: re.Match[str]) -> str:
-    """Return an HTML callout as Markdown."""
+    """Return an HTML callout as a Markdown alert."""
     kind = {"success": "TIP", "danger": "CAUTION"}.get(found["kind"], found["kind"].upper())
     return "\n".join(
         [f"> [!{kind}]", *(f"> {row.strip()}" for row in found["words"].strip().split("\n")), ""]
@@ -73,7 +73,7 @@ class _BookStackPage:
 
 
 class _BookStack:
-    """Reader for portable archives of books, chapters, or pages, and for books exported as a single HTML
+    """Reader for portable archives of books, chapters, or pages, and for books that were exported as a single HTML
     page."""
 
     def __init__(self, files: Heads) -> None:
@@ -126,7 +126,7 @@ class _BookStack:
         )
 
     def _site(self) -> str:
-        """Return the URL of the wiki, derived from a full URL in a link to one of these pages."""
+        """Return the URL of the wiki, derived from a link that contains the full URL of one of these pages."""
         known = set(self.addresses.values())
         for page in self.pages.values():
             for found in _FULL.finditer(
@@ -137,8 +137,8 @@ class _BookStack:
         return ""
 
     def anchors(self, path: str) -> dict[str, str]:
-        """Return the heading anchors of a page written in Markdown. The wiki derives them from the text of
-        the headings."""
+        """Return the heading anchors of a page that was written in Markdown. BookStack derives them from the text
+        of the headings."""
         page = self.pages.get(path)
         written = text_of(page.data.get("markdown")) if page else ""
         titles = [
@@ -262,7 +262,7 @@ class _BookStack:
         return with_head(text, {"tags": tags}) if tags else text
 
     def _resolve_references(self, page: _BookStackPage, text: str, place: Place) -> str:
-        """Return the text with the archive's own references replaced by URLs."""
+        """Replace the archive's own references in the text with URLs."""
 
         def address(found: re.Match[str]) -> str:
             key = (page.folder, found["kind"], found["id"])
@@ -361,7 +361,7 @@ def _number(value: object) -> float:
 
 
 def _body(markup: str) -> str:
-    """Return the contents between the body tags, if there are any."""
+    """Return the contents of the body element, if there is one; otherwise, return the markup unchanged."""
     inside = re.split(r"<body[^>]*>", markup, maxsplit=1)[-1]
     return re.split(r"</body>", inside, maxsplit=1)[0]
 

@@ -21,7 +21,7 @@ MAX_DEPTH = 4
 """Maximum depth of folders to search for a tool's configuration."""
 MAX_ENTRIES = 50_000
 MAX_DATA = 256 * 1024
-"""Maximum size in bytes of a data file to search for a tree or a value."""
+"""Maximum size in bytes of a data file that is searched for a page tree or a value."""
 
 
 def shallowest(
@@ -105,7 +105,7 @@ def read_configuration(files: Heads, path: str, problems: list[Problem]) -> Json
 
 
 def module_at(files: Heads, path: str) -> Module:
-    """Return a code file together with its imports from nearby files."""
+    """Return the module in a code file, with its imports from nearby files."""
 
     def take(name: str) -> Module | None:
         wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))

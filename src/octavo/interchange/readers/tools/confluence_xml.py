@@ -1,5 +1,5 @@
-"""Confluence spaces exported as XML: a single file with all pages, bodies, attachments, and labels, next to the
-attached files."""
+"""Reader for Confluence spaces exported as XML: a single file that contains all pages, bodies, attachments, and
+labels, next to the attached files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .exports import CODE_LANGUAGES, EMOTICONS
 MAX_BODY = 10 * 1024 * 1024
 """Maximum number of characters per page."""
 MAX_BODIES = 512 * 1024 * 1024
-"""Maximum total number of characters of all pages, which are kept in memory until they are written."""
+"""Maximum total number of characters on all pages, which are kept in memory until they are written."""
 MAX_OBJECTS = 2_000_000
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)((?:\s[^<>]*?)?)/>")
@@ -56,14 +56,14 @@ _MESSAGES = {
     "error": "danger",
     "problem": "danger",
 }
-"""Hint kinds for messages and panels that specify their kind in a parameter."""
+"""Hint kinds for messages and panels that specify their kind as a parameter."""
 _DRAWN = re.compile(r"(mermaid|plantuml|graphviz)")
 _FULL = re.compile(
     r"https?://[^/?#]+(?:/[\w-]+)?/(?:(?P<address>spaces/[^/?#]+/pages/\d+)|display/(?P<key>[^/?#]+)/(?P<title>[^/?#]+)"
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""Placeholder for Markdown on a page. These characters don't occur on any page."""
+"""Placeholder for Markdown on a page. It uses characters that don't occur on any page."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
@@ -72,7 +72,7 @@ _SILENT = frozenset(
     contributors-summary create-from-template blog-posts gallery attachments change-history popular-labels
     related-labels space-details profile tasks-report-macro""".split()
 )
-"""Macros that only Confluence can fill in."""
+"""Macros whose content only Confluence can generate."""
 _WRAPPERS = frozenset(
     [
         "excerpt",
@@ -116,8 +116,8 @@ def _find(files: Heads) -> str | None:
 
 
 def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """Yield the class, the ID, and the properties of each object, and the IDs that its properties refer to. Raises
-    SourceError if the file can't be read."""
+    """Yield each object in the file: its class, its ID, its properties, and the IDs to which its properties refer.
+    Raises SourceError if the file can't be read."""
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
@@ -371,7 +371,7 @@ class _Export:
     # Pages
 
     def _anchors(self, path: str) -> dict[str, str]:
-        """Return the anchors of a page's headings, by each form that links use for them."""
+        """Return the anchors of a page's headings, keyed by each format in which links refer to them."""
         made: dict[str, str] = {}
         page = self.by_path.get(path)
         for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
@@ -411,7 +411,7 @@ class _Storage:
         self.markdown: list[str] = []
 
     def written(self, number: int, indent: str) -> str:
-        """Convert the Markdown of a placeholder, with its indentation."""
+        """Convert a placeholder to its Markdown, with the placeholder's indentation."""
         if number >= len(self.markdown):
             return ""
         made = translate(self.markdown[number], self.place, Dialect()).text.strip("\n")
@@ -517,8 +517,8 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Replace the text of a card link, which is only its URL, with the title of the target page, if that page is in
-        the export."""
+        """Replace the text of a card link, which is only its URL, with the title of the target page if the export
+        contains that page."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (
@@ -545,7 +545,7 @@ class _Storage:
             element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
 
     def extension(self, element: Any) -> None:
-        """Convert content that only the new editor supports. Panels in additional colors are converted; all other
+        """Convert content that only the new editor supports. Panels in custom colors are converted, and all other
         extensions are replaced with their fallback content."""
         node = next(iter(element.iter("ac:adf-node")), None)
         content = next(iter(element.iter("ac:adf-content")), None)

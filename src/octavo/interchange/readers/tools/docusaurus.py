@@ -33,8 +33,8 @@ _PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
 
 
 def _find_docusaurus(files: Heads) -> str | None:
-    """Return the folder of the configuration, or the folder of the sidebar if a package contains only
-    documents and their sidebar."""
+    """Return the folder of the configuration. If a package contains only documents and their sidebar, return the
+    folder of the sidebar."""
     found = finder(*_DOCUSAURUS)(files)
     if found is None:
         found = finder(_FIRST_DOCUSAURUS, accept=lambda text: "headerLinks" in text or "docsUrl" in text)(
@@ -48,7 +48,7 @@ def _find_docusaurus(files: Heads) -> str | None:
 
 
 def _docusaurus_config(files: Heads, project: str) -> tuple[str, JsonObject]:
-    """Return the path of the configuration file, which is empty if there is none, and its values. Docusaurus 1 stored
+    """Return the path of the configuration file, which is empty if there is none, and its values. Docusaurus 1 kept
     documents next to the configuration folder, and used different names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
@@ -156,8 +156,8 @@ def _folders(files: Heads, root: str) -> list[str]:
 
 
 def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str, where: str = "") -> Layout:
-    """Return the documents of a version in a language. ``version``: empty for the current documents.
-    ``locale``: empty for the default language. ``where``: the URL prefix of the version."""
+    """Return the layout of one version in one language. ``version``: empty for the current documents. ``locale``:
+    empty for the default language. ``where``: the URL prefix of the version."""
     problems: list[Problem] = []
     config_path, config = _docusaurus_config(files, project)
     if not config:

@@ -1,5 +1,5 @@
-"""Readers for Notion and Confluence exports. They handle page names that contain IDs, databases, macros, and page trees
-that are described on pages."""
+"""Readers for Notion and Confluence exports, which have page names that contain IDs, databases, macros, and pages
+that describe the page tree."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ def _notion(files: Heads, project: str) -> Layout:
 
 
 def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
-    """Return the top-level pages and all pages of a tree. The input is the path of each page, from the top down."""
+    """Return the top-level entries of a page tree, and all entries by path. ``keys``: the page for each path from
+    the top down."""
     made: list[Entry] = []
     entries: dict[tuple[str, ...], Entry] = {}
 
@@ -147,7 +148,7 @@ def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
 
 
 def _place_in(text: str, entry: Entry) -> int:
-    """Return the position where a string first mentions a page; -1 if it doesn't mention the page."""
+    """Return the position at which a text first mentions a page; -1 if it doesn't."""
     found = _ID_IN.search(entry.path or "")
     return text.find(found[0]) if found else -1
 
@@ -470,7 +471,7 @@ def _prepare_confluence(tree: Any) -> None:
 
 
 def _panel_title_to_heading(element: Any) -> None:
-    """Turn the title of a panel into its first heading."""
+    """Turn the title of a panel into a heading at the start of its content."""
     for child in element.iter():
         names = (child.get("class") or "").split() if isinstance(child.tag, str) else []
         if "panelHeader" in names or (child.tag == "p" and "title" in names):
@@ -491,11 +492,11 @@ CODE_LANGUAGES = {
     "none": "",
     "text": "",
 }
-"""Languages of listings by their names in Confluence."""
+"""Languages of code blocks, by their names in Confluence."""
 
 
 def _listing(element: Any) -> None:
-    """Rewrite a listing, including its language and its title."""
+    """Rewrite a code block, including its language and its title."""
     pre = next(element.iter("pre"), None)
     if pre is None:
         return

@@ -25,7 +25,7 @@ _COLLECTIONS = tuple(
     for end in ("ts", "mts", "js", "mjs", "tsx")
 )
 _GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
-"""Folder name in parentheses, which isn't part of the URL."""
+"""Folder name in parentheses, which doesn't become part of the URL."""
 _BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
 _SEPARATOR = re.compile(r"---(?:\[[\w-]+\])?(?P<title>.*?)(?:---)?$")
 
@@ -80,8 +80,8 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
-    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if file name suffixes
-    distinguish languages (``tongues``)."""
+    """Return the layout. ``root``: the folder that contains all pages. ``tongue``: the chosen language, if suffixes
+    of file names distinguish languages. ``tongues``: all languages."""
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
     stems: dict[str, str] = {}
@@ -112,7 +112,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
     again."""
 
     def node(name: str, folder: str) -> list[Entry]:
-        """Return the page or folder with a name, relative to a folder; empty if there is none."""
+        """Return the page or folder with a name relative to a folder; empty if there is none."""
         where = posixpath.normpath(folder + name)
         if where in stems:
             return [Entry(title=label_of(files.head(stems[where])), path=stems[where])]

@@ -40,7 +40,7 @@ def _find_hugo(files: Heads) -> str | None:
 
 
 def _never_shown(head: Mapping[str, object], section: bool) -> bool:
-    """Return whether a page, or all content of its folder, is used only by other pages."""
+    """Return whether only other pages use a page or, for a section, the entire content of its folder."""
     given = [head, mapping(head.get("cascade"))] if section else [head]
     return any(
         text_of(mapping(one.get(key)).get("render")) == "never"
@@ -50,7 +50,7 @@ def _never_shown(head: Mapping[str, object], section: bool) -> bool:
 
 
 def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
-    """Use the pages' own titles for sibling pages that have the same title in the navigation."""
+    """If several sibling pages have the same title in the navigation, use the pages' own titles instead."""
     named = Counter(entry.title for entry in entries)
     for entry in entries:
         if entry.path and named[entry.title] > 1 and files.title(entry.path):

@@ -121,7 +121,8 @@ def _jekyll_data(files: Heads, project: str) -> JsonObject:
 
 
 def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, str]) -> list[Entry]:
-    """Return the tree in a data file that lists many of the pages. The file's name and keys depend on the theme."""
+    """Return the page tree from a data file that lists many of the pages. The name and the keys of the data file
+    depend on the theme."""
     by_address = {address: page for page, address in addresses.items()}
     by_id: dict[str, str] = {}
     for page in addresses:
@@ -201,7 +202,8 @@ def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, s
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
-    """Return the tree based on the parent titles that pages declare or, if there are none, based on folders."""
+    """Return the page tree according to the titles of parent pages that pages declare or, if there are none,
+    according to folders."""
     if not any("parent" in files.head(path) for path in paths):
         return grow(files, paths, project)
     entries = {path: Entry(title=label_of(files.head(path)), path=path) for path in paths}

@@ -23,11 +23,11 @@ from ..variants import MAX_VARIANTS, key_of, language_name, left_out
 from .configurations import finder, read_json_file
 
 MAX_REFERENCES = 500
-"""Maximum number of files that a configuration can refer to."""
+"""Maximum number of files to which a configuration can refer."""
 
 
 def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
-    """Return a configuration with each ``$ref`` replaced by the contents of the file that it refers to."""
+    """Return a configuration in which each ``$ref`` is replaced with the contents of the file to which it refers."""
     read = 0
 
     def filled(value: object, folder: str, within: tuple[str, ...], level: int) -> Any:

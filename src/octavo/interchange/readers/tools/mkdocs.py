@@ -28,8 +28,8 @@ _NAMES = ("mkdocs.yml", "mkdocs.yaml", "zensical.toml", "zensical.yml", "zensica
 
 
 def _by_name(given: object) -> JsonObject:
-    """Return the options of plugins or extensions by name. ``given``: a list of names, some with options,
-    or an object, in which Zensical groups extensions by the first part of their names."""
+    """Return the options of plugins or extensions, by name. ``given``: a list of names, some with options, or an
+    object, in which Zensical groups extensions by the first part of their names."""
     found: JsonObject = {}
     for one in [given] if isinstance(given, dict) else listing(given):
         for name, options in one.items() if isinstance(one, dict) else [(text_of(one), None)]:
@@ -215,8 +215,8 @@ def _mkdocs_tongue(
 
 
 def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own: str) -> list[Entry]:
-    """Return the navigation tree. ``own``: the suffix of page names in the language of the navigation. Entries omit
-    this suffix."""
+    """Return the navigation tree. ``own``: the suffix of page names in the language of the navigation. The entries
+    in the configuration omit this suffix."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
         title, value = None, one
@@ -267,8 +267,8 @@ def _awesome(files: Heads, folder: str) -> FolderFacts:
 
 
 def _literate(files: Heads, name: str, folder: str, paths: list[str], level: int = 0) -> list[Entry]:
-    """Return the tree from a file of links named ``name``. The tree includes the trees of folders that the
-    file links to, and pages that match a pattern and aren't listed anywhere else."""
+    """Return the page tree from the file ``name``, which contains links. The tree includes the page trees of
+    folders to which the file links, and pages that match a pattern and aren't listed anywhere else."""
     text = files.text(folder + name) or ""
     written = re.sub(
         r"^([ \t]*[-*+][ \t]+)([^\s()\[\]]*\*[^\s()\[\]]*)[ \t]*$", r"\1[](\2)", text, flags=re.MULTILINE

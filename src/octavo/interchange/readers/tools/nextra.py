@@ -70,8 +70,8 @@ def _nextra(files: Heads, project: str) -> Layout:
 
 
 def in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str], top: str) -> Layout:
-    """Return the layout in the first language, with all ``names`` as its variants. ``top``: the folder of the
-    languages."""
+    """Return the layout in the first language, with all languages (``names``) as its variants. ``top``: the folder
+    that contains the languages."""
 
     def in_language(name: str) -> Layout:
         return addressed(replace(lay_out(name), language=name), name, name == first)
@@ -123,9 +123,8 @@ def _nextra_root(files: Heads, project: str) -> str:
 
 
 def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, ending: str) -> Layout:
-    """Return the layout. ``top``: the folder of all pages. ``tongue``: the folder in it for the chosen
-    language. ``ending``: the suffix of page names before the extension, if languages are distinguished by
-    suffix."""
+    """Return the layout. ``top``: the folder that contains all pages. ``tongue``: the folder inside it for the
+    chosen language. ``ending``: the suffix of page names before the extension, if suffixes distinguish languages."""
     problems: list[Problem] = []
     root = f"{top}{tongue}/" if tongue else top
     own = f".{ending}" if ending else ""

@@ -89,7 +89,7 @@ def _outline(files: Heads, project: str) -> Layout:
 
 
 def _outline_markdown(text: str) -> str:
-    """Rewrite Outline's syntax as common Markdown, on the same lines."""
+    """Rewrite Outline's syntax as common Markdown without changing line numbers."""
     made: list[str] = []
     fence = ""
     toggles: list[str] = []
@@ -134,7 +134,7 @@ def _prepare_outline(tree: Any) -> None:
 
 
 class _OutlineJson:
-    """Outline JSON export: a file for each collection, with documents in the editor's format."""
+    """JSON export from Outline, which contains a file for each collection, with documents in the editor's format."""
 
     def __init__(self, files: Heads, project: str) -> None:
         self.files = files

@@ -1,5 +1,5 @@
-"""Reader for ReadMe exports and synced repositories: ordered categories, JSON blocks in the text, callouts,
-and adjacent listings as tabs."""
+"""Reader for ReadMe exports and synced repositories, which have ordered categories, JSON blocks in the text,
+callouts, and adjacent code blocks as tabs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _of_version(files: Heads, project: str, version: str, is_first: bool) -> Lay
 
 
 def _versions(files: Heads, project: str) -> list[str]:
-    """Return the folder for each version in an export with several versions, newest first."""
+    """Return the folder of each version, newest first, if an export contains several versions."""
     tops = {
         path[len(project) :].partition("/")[0]
         for path in files.paths
@@ -203,7 +203,7 @@ class _Project:
         return made
 
     def _folder(self, folder: str, address: str, level: int) -> list[Entry]:
-        """Return the entries of a folder: first the entries that its order lists, and then all other entries."""
+        """Return the entries of a folder: first those that its order file lists, and then all others."""
         pages, folders = self.below.get(folder, ({}, {}))
         order = _order(self.files, folder, self.problems)
         names = sorted({*pages, *folders}, key=natural_key)

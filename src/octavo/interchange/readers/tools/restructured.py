@@ -1,5 +1,6 @@
-"""Convert reStructuredText pages to HTML. docutils parses them, together with the Sphinx directives and roles that work
-without the documented code. No code on a page is executed, and files are opened only through the page's ``Place``."""
+"""Convert reStructuredText pages to HTML. docutils parses the pages, including the Sphinx directives and roles that
+don't require the documented code. No code on a page is executed, and files are opened only through the page's
+``Place``."""
 
 from __future__ import annotations
 
@@ -21,17 +22,18 @@ from msgspec import Struct, field
 
 from ..layout import Place
 from ..markdown.directives import part_of
+from ..markdown.lines import MISSING_PART
 from ..names import Names, code_name, outside_link
 
 MAX_TEXT = 1_000_000
 """Maximum number of characters in a page."""
 MAX_LINE = 20_000
 MAX_WORK = 100_000_000
-"""Maximum number of characters to search for the ends of inline markup. For each start of markup, docutils searches to
-the end of the paragraph."""
+"""Maximum number of characters to search in total for the ends of inline markup. For each start of inline markup,
+docutils searches to the end of the paragraph."""
 MAX_INCLUDES = 12
 MAX_LINES = 50_000
-"""Maximum number of lines on a page, including all its includes."""
+"""Maximum number of lines on a page, including all files that it includes."""
 
 _DIRECTIVE = re.compile(
     r"^[ \t]*(?:(?:[-*+]|(?:\d{1,9}|#)[.)])[ \t]+){0,9}(?:\.\.|\.\. \|[^|\n]*\|)[ \t]+([A-Za-z][\w:+.-]*)::",
@@ -49,12 +51,12 @@ _SILENT = frozenset(
     """index toctree contents sectionauthor codeauthor currentmodule module py:module py:currentmodule tabularcolumns
     rst-class cssclass meta default-domain autosectionlabel""".split()
 )
-"""Directives without content for readers, or with content that is already in the tree."""
+"""Directives without content for readers, or whose content is already in the page tree."""
 _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
 _SHOWN_CODE = re.compile(r"\w+:(?:example|run)|testcode|testoutput|ipython|jupyter-execute|prompt|terminal")
-"""Directives whose content is executed when the site is built, to show the output."""
+"""Directives whose content is executed when the site is built, so that the site can show the output."""
 _OBJECT = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception"
     r"|decorator|decoratormethod|option|cmdoption|envvar|confval|macro|type|struct|enum|enumerator|member|var|describe"
@@ -70,12 +72,12 @@ _EMPHASIZED = frozenset(
 
 
 class _Reading(Struct):
-    """State during the conversion of a page to blocks."""
+    """State of the conversion of a page to blocks."""
 
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Chain of files that include a file, by the included file's path."""
+    """For each included file, the chain of files that lead to its inclusion."""
     left: int = MAX_LINES
     reported: set[tuple[str, str]] = field(default_factory=set)
 
@@ -86,14 +88,13 @@ class _Reading(Struct):
 
 
 _lock = threading.Lock()
-"""Lock for docutils' table of directives and roles. The table is shared by the entire process, and pages can extend
-it."""
+"""Lock for docutils' table of directives and roles. The entire process shares this table, and pages can extend it."""
 _now: ContextVar[_Reading] = ContextVar("page")
 
 
 @contextmanager
 def _extended_tables(text: str) -> Iterator[None]:
-    """Add all directives and roles that a source uses to the tables, and restore the tables afterward."""
+    """Add all directives and roles that a source uses to docutils' tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
         for name in set(_DIRECTIVE.findall(text)):
@@ -137,7 +138,7 @@ _BUILT_IN_ROLES = frozenset(
 
 
 class _Any(Directive):  # type: ignore[misc]
-    """Directive that docutils doesn't have, or that Sphinx defines differently."""
+    """Directive that docutils doesn't support, or that Sphinx defines differently."""
 
     has_content = True
     optional_arguments = 1
@@ -215,7 +216,8 @@ class _Any(Directive):  # type: ignore[misc]
         return [*above, *self._inside()]
 
     def _line(self) -> int:
-        """Return the line where the directive is in its file. Includes shift line numbers."""
+        """Return the line number of the directive in its own file. Includes shift the line numbers that docutils
+        reports."""
         return int(self.state_machine.get_source_and_line(self.lineno)[1] or self.lineno)
 
     def _inside(self) -> list[nodes.Node]:
@@ -247,14 +249,18 @@ class _Any(Directive):  # type: ignore[misc]
             return None
         return where, rows
 
-    def _part(self, rows: list[str]) -> list[str]:
-        return part_of(rows, {name: str(value or "") for name, value in self.options.items()})
+    def _part(self, reading: _Reading, path: str, rows: list[str]) -> list[str]:
+        part = part_of(rows, {name: str(value or "") for name, value in self.options.items()})
+        if part.missing:
+            said = MISSING_PART.format(path=path[:200], part=part.missing[:200])
+            reading.report(self._line(), "missing_part", said, path)
+        return part.rows
 
     def _listing(self, reading: _Reading, path: str) -> list[nodes.Node]:
         given = self._included(reading, path)
         if given is None:
             return []
-        rows = self._part(given[1])
+        rows = self._part(reading, path, given[1])
         if "pyobject" in self.options:
             said = f"`:pyobject:` isn't supported; {path[:200]} is shown in full"
             reading.report(self._line(), "unknown_directive", said, path)
@@ -265,7 +271,7 @@ class _Any(Directive):  # type: ignore[misc]
         given = self._included(reading, path)
         if given is None:
             return []
-        where, rows = given[0], self._part(given[1])
+        where, rows = given[0], self._part(reading, path, given[1])
         if "literal" in self.options or "code" in self.options:
             return [_code("\n".join(rows).strip("\n"), str(self.options.get("code") or ""), "")]
         source, _ = self.state_machine.get_source_and_line(self.lineno)
@@ -297,7 +303,7 @@ def _code(text: str, language: str, title: str) -> nodes.Node:
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Return the nodes for a role that docutils doesn't have."""
+    """Return the nodes for a role that docutils doesn't support."""
     name, reading = name.lower(), _now.get()
     lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)
@@ -350,8 +356,8 @@ def _is_too_much(text: str) -> bool:
 
 
 def html_of(text: str, place: Place, names: Names) -> str | None:
-    """Return a page as HTML, with references to pages as absolute paths in the source. If the page can't be read,
-    report that and return None."""
+    """Return a page as HTML, in which references to pages are absolute paths in the source. If the page can't be
+    read, report that and return None."""
     if _is_too_much(text):
         place.problem(
             0, "too_large", "the page or one of its paragraphs is too long; its source was kept as text"
@@ -407,7 +413,7 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
 
 
 def _name_languages(tree: nodes.document) -> None:
-    """Set the language of listings that don't specify one to the language set above them."""
+    """Set the language of code blocks that don't specify one to the language that was last set above them."""
     language = ""
     for node in tree.findall(lambda node: isinstance(node, (nodes.comment, nodes.literal_block))):
         if isinstance(node, nodes.comment):

@@ -1,5 +1,5 @@
-"""Reader for folders of HTML that a site generator or a person created. The tree is based on the navigation on the
-pages. Generator-specific markup is rewritten as semantic HTML."""
+"""Reader for folders of HTML that a site generator or a person created. The page tree is based on the navigation on
+the pages. Generator-specific markup is rewritten as semantic HTML."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .asciidoc_html import prepare as prepare_asciidoc
 
 ENDINGS = (".html", ".htm", ".xhtml", ".aspx")
 MAX_ITEMS = 20_000
-"""Maximum number of entries per navigation."""
+"""Maximum number of entries in a navigation."""
 _MAX_LEVEL = 20
 _MAX_REDIRECT = 1_000
-"""Maximum number of characters in a page that only redirects."""
+"""Maximum number of characters in a page that consists only of a redirect."""
 _NAV = re.compile(
     r"(?:side-?(?:bar|nav)\w*|nav(?:igation|-tree|-container|-menu)?|menu|toc|toctree-wrapper|table-?of-?contents|contents|summary|chapter)",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ _NO_PAGES = re.compile(
     r"(?:404|search|genindex(?:-[\w]+)?|py-modindex|search-results|print|print_page|toc|allclasses.*|overview-frame|package-frame)\.x?html?$",
     re.IGNORECASE,
 )
-"""Files that generators create for browsers. Octavo creates its own."""
+"""Files that site generators create for browsers. Octavo creates its own versions."""
 _BUILT = frozenset(["_static", "_sources", "_modules", "node_modules", "__macosx", "pagefind"])
 _LEFT = (
     *ENDINGS,
@@ -90,8 +90,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Properties of a page other than its text. ``anchors``: the anchors for IDs that aren't headings. ``nav``: the
-    page's navigation. ``contents``: the subpages that it lists, in Sphinx's format."""
+    """Properties of a page other than its text. ``anchors``: the anchors for IDs that don't belong to headings.
+    ``nav``: the page's navigation. ``contents``: the subpages that the page lists in Sphinx's format."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 
@@ -190,7 +190,7 @@ class _Site:
         return ""
 
     def _find(self, path: str, href: str) -> str | None:
-        """Return the page in the source that a reference on a page points to."""
+        """Return the page in the source to which a reference on a page leads."""
         name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
         if not name or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", name):
             return None
@@ -274,7 +274,8 @@ class _Site:
         return made
 
     def _doxygen(self) -> list[Entry]:
-        """Return the tree of Doxygen's navigation from its script: nested lists, some of them in separate files."""
+        """Return the page tree from the script of Doxygen's navigation, which contains nested lists, some of them
+        in separate files."""
         count = 0
 
         def entries(given: object, level: int) -> list[Entry]:
@@ -345,7 +346,7 @@ class _Site:
         return merged if len(rest) * 3 < len(paths) else [*merged, *grow(self.files, rest, self.project)]
 
     def _sphinx(self, home: str) -> list[Entry]:
-        """Return the tree of listed subpages, starting at the home page."""
+        """Return the page tree, starting at the home page, from the subpages that each page lists."""
         taken = {home}
 
         def below(path: str, level: int) -> list[Entry]:
@@ -398,8 +399,8 @@ def _lists_in(element: Any) -> list[Any]:
 
 
 def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
-    """Add entries that are only in another page's navigation to the tree, at their positions. ``known``: the pages in
-    the entire tree."""
+    """Add the entries that occur only in another page's navigation to the page tree, at the corresponding
+    positions. ``known``: the pages in the entire tree."""
     place = 0
     for entry in more:
         at = next(
@@ -433,7 +434,7 @@ def _words(element: Any, without: list[Any]) -> str:
 
 
 def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """Return the tree without repeated pages. Each page keeps only its first position."""
+    """Return the page tree without repeated pages. Each page stays only at its first position."""
     made = []
     for entry in entries:
         if entry.path is not None and entry.path in taken:
@@ -519,7 +520,7 @@ def _strong(element: Any) -> None:
 
 
 def _fragment(element: Any) -> None:
-    """Rewrite a Doxygen listing that has one block per line."""
+    """Rewrite a Doxygen code block that consists of one element per line."""
     for line in element.findall("div"):
         for number in [one for one in line.iter("span") if "lineno" in (one.get("class") or "").split()]:
             drop(number)
@@ -546,7 +547,7 @@ def _doxygen_title(tree: Any) -> str:
 
 
 def _members(table: Any) -> None:
-    """Rewrite a list of class members: move its heading above it, and drop rows that only add space."""
+    """Rewrite a list of class members. Move its heading above it, and drop rows that only add space."""
     for row in list(table.iter("tr")):
         kinds = row.get("class") or ""
         heading = next(row.iter("h2"), None)
@@ -562,7 +563,7 @@ def _members(table: Any) -> None:
 
 
 def _without_line_numbers(element: Any) -> None:
-    """Rewrite a listing whose line numbers are in a separate column."""
+    """Rewrite a code block whose line numbers are in a separate column."""
     listings = [
         pre
         for pre in element.iter("pre")
@@ -583,7 +584,7 @@ def _without_line_numbers(element: Any) -> None:
 
 
 def _tabbed(element: Any) -> None:
-    """Rewrite Material tabs: radio buttons, their labels, and a block for each."""
+    """Rewrite Material tabs, which consist of radio buttons, their labels, and a block for each."""
     names = [" ".join("".join(one.itertext()).split()) for one in element.iter("label")]
     panels = [one for one in element.iter("div") if "tabbed-block" in (one.get("class") or "").split()]
     if not panels:
@@ -604,7 +605,7 @@ def _tabbed(element: Any) -> None:
 
 
 def _code_with_file_name(element: Any) -> None:
-    """Rewrite the file name above a listing."""
+    """Rewrite the file name above a code block."""
     listing = element.getnext()
     above = element.getparent()
     if listing.tag != "pre" or above is None or above.tag not in ("div", "td"):

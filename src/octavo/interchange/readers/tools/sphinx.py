@@ -1,5 +1,5 @@
-"""Reader for Sphinx projects in MyST Markdown and reStructuredText: their tree, and the targets of their
-references."""
+"""Reader for Sphinx projects in MyST Markdown and reStructuredText, including their page tree and the targets of
+their references."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TARGET = re.compile(
 )
 _ENDINGS = (".md", ".rst")
 _UNTITLED = "\u2060"
-"""Placeholder for the missing title of a page fragment."""
+"""Placeholder title for a page fragment that doesn't have a title."""
 _DIRECTIVE = re.compile(
     r"^(?P<indent>[ \t]*)\.\.[ \t]+toctree::[^\n]*\n(?P<inside>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
     re.MULTILINE,
@@ -112,12 +112,12 @@ def _lay_out(files: Heads, project: str) -> Layout:
 
 
 def _substitutions(conf: str) -> dict[str, str]:
-    """Return the substitutions for text in double braces, if the configuration defines them."""
+    """Return the substitutions that the configuration defines for text in double braces."""
     return {key: str(value) for key, value in _assigned_dict(conf, "myst_substitutions").items()}
 
 
 def _external_links(conf: str) -> dict[str, tuple[str, str]]:
-    """Return the URL and the text of ``extlinks``, by role."""
+    """Return the URL and the text of each role in ``extlinks``."""
     found = {}
     for role, given in _assigned_dict(conf, "extlinks").items():
         if isinstance(given, (tuple, list)) and given and isinstance(given[0], str):
@@ -127,7 +127,7 @@ def _external_links(conf: str) -> dict[str, tuple[str, str]]:
 
 
 def _assigned_dict(conf: str, name: str) -> JsonObject:
-    """Return a dictionary that a configuration assigns to a name."""
+    """Return a dictionary that a configuration file assigns to a name."""
     if name not in conf or len(conf) > MAX_CONF:
         return {}
     try:
@@ -147,7 +147,7 @@ def _is_built(path: str) -> bool:
 
 
 def _restructured(files: Heads, path: str, place: Place, names: Names, titles: dict[str, str]) -> str | None:
-    """Return the complete page for a reStructuredText file, or None for Markdown."""
+    """Return the complete page for a reStructuredText file; None for Markdown."""
     if not path.endswith(".rst"):
         return None
     text = (files.text(path) or "").replace("\r\n", "\n")
@@ -169,7 +169,7 @@ def _embedded(text: str, place: Place, names: Names) -> str | None:
 
 
 def _find_file(files: Heads, project: str, target: str, path: str) -> str | None:
-    """Return the file that a reference in the file ``path`` points to."""
+    """Return the file to which a reference in the file ``path`` leads."""
     start = project if target.startswith("/") else folder_of(path)
     wanted = posixpath.normpath(start + target.lstrip("/"))
     return next((wanted + end for end in ("", *_ENDINGS) if wanted + end in files.known), None)
@@ -190,7 +190,7 @@ def _plain(title: str) -> str:
 
 
 class _Toctrees:
-    """Tree of pages, based on the subpages that each page lists."""
+    """Page tree that is based on the subpages that each page lists."""
 
     def __init__(self, files: Heads, project: str, paths: list[str]) -> None:
         self.files, self.project, self.paths = files, project, paths
@@ -253,7 +253,8 @@ class _Toctrees:
 
 
 def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
-    """Return the targets of references: the page, the anchor on the page, and the text of the heading at the anchor."""
+    """Return the targets of references: the page, the anchor on the page, and the text of the heading at the
+    anchor."""
     found: dict[str, tuple[str, str, str]] = {}
     for path in paths:
         text = files.text(path) or ""

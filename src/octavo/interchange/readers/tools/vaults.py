@@ -1,4 +1,4 @@
-"""Readers for collections of notes that link to each other by name: GitHub wikis and Obsidian vaults."""
+"""Readers for collections of notes that link to each other by name, such as GitHub wikis and Obsidian vaults."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _find_obsidian(files: Heads) -> str | None:
 
 
 def _is_vault(files: Heads) -> bool:
-    """Return whether pages link to each other like notes in a vault without Obsidian settings."""
+    """Return whether pages link to each other like notes in a vault, although there are no Obsidian settings."""
     pages = [path for path in files.paths if is_page(path)]
     names = {stem_of(path).casefold() for path in pages}
     for path in pages[:_MOST_LOOKED]:

@@ -50,8 +50,8 @@ def file_name(title: str) -> str:
 
 
 def by_folders(pages: list[str], project: str) -> tuple[list[Entry], str]:
-    """Return the tree for files and folders in archive order. A page's subpages are in a folder with the same
-    name next to it."""
+    """Return the page tree for files and folders in the order of the archive. The subpages of a page are in a
+    folder with the same name next to it."""
     made: list[Entry] = []
     known: dict[str, Entry] = {}
 

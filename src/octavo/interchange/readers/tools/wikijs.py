@@ -155,7 +155,7 @@ def _prepare_wikijs(tree: Any) -> None:
 
 
 def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
-    """Return the language prefix of URL paths: the name of the folder or, by default, the prefix used in links."""
+    """Return the language prefix of URL paths: the name of the folder or, if there is none, the prefix in links."""
     if specified:
         return specified
     found: dict[str, int] = {}
@@ -168,8 +168,8 @@ def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """Return the folder tree, preceded by the headings and pages of the navigation, if the export includes the
-    navigation."""
+    """Return the page tree. If the export includes the navigation, the headings and pages of the navigation come
+    before the folders."""
     data = read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []

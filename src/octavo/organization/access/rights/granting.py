@@ -57,7 +57,7 @@ def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
 
 @contextmanager
 def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
-    """Wrap an update of an object to ``values``. Raises Forbidden if the default level is above the
+    """Wrap an update that sets ``values`` on an object. Raises Forbidden if the default level is above the
     caller's own role on the object.
 
     If the caller's access came from the previous default level, they keep their role through a grant."""

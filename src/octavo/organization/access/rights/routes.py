@@ -1,4 +1,4 @@
-"""Operations on the permissions of spaces, collections, and sites, which share their handlers."""
+"""Operations on the permissions of spaces, collections, and sites. These three kinds of objects share handlers."""
 
 from __future__ import annotations
 

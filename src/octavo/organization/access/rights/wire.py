@@ -142,8 +142,8 @@ def present_places(
     organization_id: str,
     role: str | None,
 ) -> list[PermissionPlace]:
-    """Return the possible sources. ``grants_visible``: for each source, whether the caller can see its grants.
-    ``role``: the role in the organization."""
+    """Return the possible sources of a member's role. ``grants_visible``: for each source, whether the caller can
+    see its grants. ``role``: the role in the organization."""
     places = []
     for index, one in enumerate(said):
         place = PermissionPlace(

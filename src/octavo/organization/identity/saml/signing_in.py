@@ -6,8 +6,9 @@
   include Octavo's cookies. Therefore, its result is stored as an answer under a secret, and the browser is redirected
   with the secret.
 
-3. ``finish``: a browser with the secret and the cookie gets a session. A person must confirm an answer without a
-  request. If the answer is for an account that never accepted the membership, the account's owner must connect it.
+3. ``finish``: a browser with the secret and the cookie gets a session. If the answer doesn't belong to a request, a
+  person must confirm it. If it is for an account that never accepted the membership, the account's owner must connect
+  the account.
 
 The provider is trusted only for its organization, so the session gives access only to that organization. With an email
 address, the provider can identify only people who accepted their membership, and accounts that the organization
@@ -80,7 +81,7 @@ class _Answer(Struct, frozen=True):
 
 
 class BrowserRedirect(Struct, frozen=True):
-    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current value."""
+    """Redirect for the browser. ``binding``: the new cookie value, or None to keep the current value."""
 
     url: str
     binding: str | None
@@ -207,8 +208,8 @@ def describe_answer(context: Context, binding: str, secret: str) -> PendingConfi
 
 
 def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str) -> SamlSignIn | str:
-    """Start a session if this browser requested the answer and its account is trusted. Otherwise, return
-    the URL of the confirmation page.
+    """Start a session if this browser requested the answer and the provider is trusted for the account.
+    Otherwise, return the URL of the confirmation page.
 
     Raises Unauthorized if the answer is unknown or has expired, Forbidden if the person can't sign in, and
     NotFound if the provider was deleted."""

@@ -98,7 +98,7 @@ def insert_provider(tx: Transaction, organization_id: str, values: Mapping[str, 
 
 
 def update_provider(tx: Transaction, provider_id: str, values: Mapping[str, object]) -> None:
-    """Update the given columns, named as in CHANGEABLE."""
+    """Update a provider. ``values``: keyed by the names in CHANGEABLE."""
     assert set(values) <= set(CHANGEABLE)
     if values:
         columns = ", ".join(f"{name} = :{name}" for name in values)

@@ -15,8 +15,8 @@ Sort = Literal["joinedAt", "lastSeenAt", "name"]
 
 
 class MemberRow(Struct, frozen=True):
-    """Member of an organization. ``spaces``, ``sites``: the numbers of spaces and sites that the member has been
-    granted access to. ``teams``: the number of their teams."""
+    """Member of an organization. ``spaces``, ``sites``: how many spaces and sites the member has been granted
+    access to. ``teams``: the number of their teams."""
 
     user: UserRow
     role: str | None

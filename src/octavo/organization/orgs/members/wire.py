@@ -41,7 +41,7 @@ class UpdateMember(Struct):
 
 
 class Ping(Struct):
-    """Empty response, because there are no visitor claims."""
+    """Empty response. Members don't have any visitor claims to return."""
 
 
 def present_member(to: Recipient, member: MemberRow) -> Member:

@@ -31,7 +31,7 @@ def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
 
 
 def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
-    """Create a team with these members, identified by ID or email address. Raises NotFound if one of them
+    """Create a team with the given members, identified by ID or email address. Raises NotFound if one of them
     isn't a member of the organization."""
     user_ids = _find_members(tx, org, members, "members")
     team_id = insert_team(tx, org.organization_id, title)

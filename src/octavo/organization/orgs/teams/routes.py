@@ -52,7 +52,7 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
 
 @operation("createOrganizationTeam", "PUT", _TEAMS, needs=Can.OWN_TEAM, status=201)
 def create_team(call: Call, org: OrgAccess, body: CreateTeam) -> Team:
-    """Create a team with these members of the organization."""
+    """Create a team with the given members of the organization."""
     with call.db.write() as tx:
         return present_team(call, editing.create_team(tx, org, body.title.strip(), body.members), admin=True)
 

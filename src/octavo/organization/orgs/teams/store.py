@@ -71,7 +71,7 @@ class TeamMemberRow(Struct, frozen=True):
 
 
 def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | None) -> Slice[TeamMemberRow]:
-    """Return the people in a team by user ID, excluding service accounts."""
+    """Return the people in a team, sorted by user ID, without service accounts."""
     where = """FROM team_members x JOIN users u ON u.id = x.user_id AND u.kind = 'person'
                WHERE x.team_id = :team"""
     return list_page(

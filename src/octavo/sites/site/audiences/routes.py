@@ -44,8 +44,8 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
 
 @operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("sites:write",))
 def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Listing[wire.ShareLink]:
-    """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the `create`
-    role or higher in all of its spaces."""
+    """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the
+    `create` role or higher in all of the site's spaces."""
     with call.db.read() as tx:
         require_publish_permission(tx, site)
         base = _base(tx, call, site)
@@ -104,7 +104,7 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     """Get the key that signs visitor tokens, and the URL that visitors without a token are redirected to.
 
-    The key grants access to the site, so this requires the `create` role or higher in all of its spaces."""
+    The key grants access to the site, so this requires the `create` role or higher in all of the site's spaces."""
     with call.db.read() as tx:
         return _present_auth(tx, call, site)
 

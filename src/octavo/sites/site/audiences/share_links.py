@@ -25,7 +25,7 @@ from ..publishing import require_publish_permission
 
 MAX_LINKS = 1000
 _KEY = 24
-"""Number of characters in a key, which represent 144 bits."""
+"""Number of characters in a key. They represent 144 bits."""
 _COLUMNS = "id, name, active, created_at"
 
 

@@ -1,8 +1,8 @@
 """Visitor authentication: the key that signs visitor tokens, and the verification of tokens.
 
-Tokens are JWTs, signed only with HS256. The owner's server creates them with the site's key, or another authenticator
-of the site creates them. The site's key is derived from the site and a key version, so that it can be displayed again,
-and a new version results in a new key."""
+Tokens are JWTs, signed only with HS256. The owner's server creates them with the site's key, or another
+authenticator of the site creates them. The site's key is derived from the site and a key version, so that it can
+be displayed again. A new version results in a new key."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def renew_key(tx: Transaction, site: SiteAccess) -> None:
 
 
 def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> AuthenticatedVisitor | None:
-    """Verify a visitor's token, and return its claims, except registered claims. Return None if the token isn't valid
-    for this site: it is signed with a different algorithm or key, has no expiration time, has expired, isn't valid yet,
-    or is too long."""
+    """Verify a visitor's token, and return its claims, except registered claims. Return None if the token isn't
+    valid for this site, that is, if it is signed with a different algorithm or key, has no expiration time, has
+    expired, isn't valid yet, or is too long."""
     signed = _read(signing_key(context.signer, site), token)
     if signed is None and site.settings.visitor_auth.takes_others:
         other = find_other(tx, context, site.id)

@@ -123,7 +123,7 @@ class PretendedQuery(Struct, rename="camel"):
 
 
 class PretendedCondition(Struct):
-    """Condition and its result. ``problem``: the reason it can't be evaluated and therefore isn't met."""
+    """Condition and its result. ``problem``: the reason that it can't be evaluated and therefore isn't met."""
 
     expression: str
     holds: bool
@@ -131,8 +131,8 @@ class PretendedCondition(Struct):
 
 
 class Obstacle(Struct):
-    """Reason why an entry is hidden: the condition of this object, a draft section, an empty section or
-    group, or a link to a hidden entry."""
+    """Reason that an entry is hidden. ``object``: the object that hides the entry because its condition isn't
+    met, it is a draft section, it is an empty section or group, or it links to a hidden entry."""
 
     object: PretendedObject
     id: str
@@ -149,10 +149,10 @@ class PretendedPart(Struct):
 
 
 class PretendedEntry(Struct, rename="camel", kw_only=True):
-    """Section, variant, or page. ``level``: its depth in the list, from 0. ``path``: the path of a document, relative
-    to the site's URL. ``listed``: whether navigation includes the entry, if it is visible. ``condition``: its own
-    condition. ``hiddenBy``: the reason it is hidden. ``parts``: the evaluated conditional parts of a visible
-    document."""
+    """Section, variant, or page. ``level``: its depth in the list, from 0. ``path``: the path of a document,
+    relative to the site's URL. ``listed``: whether navigation includes the entry, if it is visible.
+    ``condition``: its own condition. ``hiddenBy``: the reason that it is hidden. ``parts``: the evaluated
+    conditional parts of a visible document."""
 
     object: PretendedObject
     id: str

@@ -1,1 +1,1 @@
-"""Customization of sites, and overrides of their site spaces."""
+"""Customization of sites, and overrides for site spaces."""

@@ -120,7 +120,7 @@ def _write(kept: StoredCustomization) -> str:
 
 
 def _read(kept: str | None) -> StoredCustomization:
-    """Decode a stored customization. If no default theme was selected, it has no theme."""
+    """Decode a stored customization. If no default theme was selected, the result has no theme."""
     if not kept:
         return StoredCustomization(Customization(), None)
     plain = _plain.decode(kept)
@@ -255,7 +255,7 @@ def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
     """Return the customization of a site space: its site's customization with the site space's overrides. Raises
-    NotFound if the caller can't see it."""
+    NotFound if the caller can't see the site space."""
     _require_seen(tx, site, site_space_id)
     return look_of(tx, site.site_id, site_space_id)
 
@@ -270,7 +270,8 @@ def _merged(whole: Customization, override: JsonObject) -> Customization:
 
 
 def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
-    """Set overrides of a site space; null removes an override. Raises NotFound if the caller can't see it."""
+    """Set overrides of a site space; null removes an override. Raises NotFound if the caller can't see the site
+    space."""
     lock(tx, site.site_id)
     _require_seen(tx, site, site_space_id)
     _require_links(tx, site, body)

@@ -384,7 +384,7 @@ class Internationalization(SettingsGroup, rename="camel"):
 
 
 class Favicon(Struct, rename="camel"):
-    """Icon or emoji; empty for neither."""
+    """Icon or emoji of a site. It is empty if the site has neither."""
 
     icon: ThemedUrl | UnsetType = UNSET
     emoji: Emoji | UnsetType = UNSET

@@ -54,18 +54,20 @@ with their contrast on a page. ``localized text``: the title, with its translati
 
 
 class SettingsGroup(Struct):
-    """Settings that site spaces override individually. All other values are overridden as a whole."""
+    """Group of settings that site spaces can override individually. Any other value can be overridden only as a
+    whole."""
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """Properties of a setting, or of a group with one setting, for other code.
+    """Properties of a setting, or of a group with one setting, for use by other code.
 
     ``label``, ``hint``: keys of the app's interface text. Without a label, the app doesn't offer the setting.
-    ``section`` and ``control``: the section and the control for editing it in the app. ``options``: its values with the
-    keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another setting and a
-    value; the app offers this setting only if the other setting has that value. ``initial``: the value that the app
-    then sets for this setting if it is unset. ``site_only``: whether site spaces can't override the setting or its
-    parts. ``css``: the prefix of its class in the site style sheet, before its value. The default has no class."""
+    ``section`` and ``control``: the section and the control for editing it in the app. ``options``: its values
+    with the keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another
+    setting and a value; the app offers this setting only if the other setting has that value. ``initial``: the
+    value that the app then sets for this setting if it is unset. ``site_only``: whether site spaces can't
+    override the setting or its parts. ``css``: the prefix of its class in the site style sheet, before its value.
+    The default has no class."""
 
     label: str = ""
     hint: str = ""
@@ -138,7 +140,7 @@ def list_settings(group: type[SettingsGroup]) -> Iterator[Declared]:
 
 
 def list_parts(group: type[SettingsGroup]) -> Parts:
-    """Return the parts of a group that site spaces can override."""
+    """Return a group's parts that site spaces can override."""
     return {
         member.path[0]: list_parts(member.group) if member.group is not None else None
         for member in _members(group)

@@ -1,5 +1,5 @@
-"""Customization in the form that a reader sees: without links whose conditions aren't met or whose targets the reader
-can't see, and with the assistant's instructions only for administrators."""
+"""Customization, as a reader sees it: without links whose conditions aren't met or whose targets the reader can't
+see, and with the assistant's instructions only for administrators."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class TryCustomization(Struct, rename="camel"):
 
 
 class CustomizationQuery(Struct):
-    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't part of the plan. In
-    Octavo, all settings always are."""
+    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't part of the
+    plan. Octavo always includes all settings."""
 
     unmasked: bool = False

@@ -43,7 +43,7 @@ def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServ
 
 @operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN)
 def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: UpdateMcpServer) -> McpServer:
-    """Update an MCP server. All headers are replaced."""
+    """Update an MCP server. If `headers` is set, it replaces all headers."""
     with call.db.write() as tx:
         return present_server(
             call, site, editing.update_server(tx, call.context, site, site_mcp_server_id, given(body))

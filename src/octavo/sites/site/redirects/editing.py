@@ -78,7 +78,8 @@ class RedirectEditor:
         return self._count >= store.MAX_REDIRECTS
 
     def find(self, source: str, *, draft: bool) -> RedirectRow | None:
-        """Return the live redirect, or the draft, with exactly this source."""
+        """Return the redirect with exactly this source: the draft if ``draft`` is set, and otherwise the live
+        redirect."""
         return store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
 
     def create(self, fields: RedirectFields) -> RedirectRow:
@@ -111,7 +112,8 @@ class RedirectEditor:
         return made
 
     def update(self, before: RedirectRow, fields: RedirectFields) -> RedirectRow:
-        """Update a redirect. ``draft``: False publishes a draft. Raises the same errors as ``create``."""
+        """Update a redirect. If ``fields.draft`` is False, a draft becomes live. Raises the same errors as
+        ``create``."""
         values: dict[str, object] = {}
         source = before.source
         draft = bool(before.draft) if fields.draft is UNSET else fields.draft

@@ -48,7 +48,7 @@ class WrongRow(Struct):
 
 
 class Imported(Struct):
-    """Result of an import: the numbers of created, updated, removed, published, and unchanged redirects, and the
+    """Result of an import: how many redirects were created, updated, removed, published, and unchanged, and the
     errors. ``format``: the format of the file."""
 
     format: Format

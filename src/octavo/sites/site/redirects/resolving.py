@@ -1,8 +1,8 @@
 """Resolve paths on a site that have no page for a visitor. The target can be the current location of a section or
-variant that was previously at the path, or the target of a redirect on the site or in the space that contains the path.
-Targets are always visible to the visitor.
+variant that was previously at the path, or the target of a redirect on the site or in the space that contains the
+path. Targets are always visible to the visitor.
 
-The reader and external renderers use this.
+The reader and external renderers use this module.
 """
 
 from __future__ import annotations
@@ -211,8 +211,8 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
-    """Return whether a URL is outside the site and the server's other sites, where another redirect could
-    lead back to the site."""
+    """Return whether a URL is outside the site and outside the server's other sites. On these sites, another
+    redirect could point back to the site."""
     parts = read_address(url)
     if parts is None:
         return False

@@ -1,5 +1,5 @@
-"""Read and write redirects in the database. Rows are returned as frozen records. Sources are looked up
-decoded and in lowercase."""
+"""Read and write redirects in the database. Rows are returned as frozen records. Sources are compared after
+decoding, in lowercase."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
 
 
 class RedirectRow(Struct, frozen=True):
-    """Redirect of a site. ``capture``: whether to append the part of the path that the source's wildcard matches to the
-    destination."""
+    """Redirect of a site. ``capture``: whether the part of the path that the source's wildcard matches is
+    appended to the destination."""
 
     id: str
     source: str
@@ -74,7 +74,8 @@ def find_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRo
 
 
 def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> RedirectRow | None:
-    """Return the live redirect, or the draft, with exactly this source."""
+    """Return the redirect with exactly this source: the draft if ``draft`` is set, and otherwise the live
+    redirect."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM site_redirects
             WHERE site_id = :site AND source_key = :key AND draft = :draft""",

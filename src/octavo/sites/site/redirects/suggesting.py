@@ -24,7 +24,8 @@ from . import store
 _SUGGESTED = 50
 _VERSIONS = 2_000
 _EXAMINED = 200
-"""Maximum numbers to examine, latest first: former versions of a space's pages, and deleted pages among them."""
+"""Maximum number of deleted pages of a space to examine, latest first. ``_VERSIONS``: the maximum number of
+former page versions in which to look for deleted pages."""
 
 
 class SuggestedRedirect(Struct, rename="camel"):
@@ -37,7 +38,7 @@ class SuggestedRedirect(Struct, rename="camel"):
 
 
 def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SuggestedRedirect]:
-    """Return the latest deleted pages without a redirect, in spaces on the site that the caller can see."""
+    """Return the latest deleted pages without a redirect, in those of the site's spaces that the caller can see."""
     structure = load_structure(tx, site.site_id)
     found: dict[str, SuggestedRedirect] = {}
     for shown in structure.ordered_site_spaces():

@@ -16,7 +16,7 @@ SOURCE_PATTERN = pattern(
     "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
 WILDCARD = "*"
-"""Ending of a source. The source then matches all paths that start with the part before this ending."""
+"""Ending with which a source matches all paths that start with the part before it."""
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):
@@ -39,7 +39,8 @@ class ToExternal(Struct, tag_field="kind", tag="external"):
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """Former name of ``external``, which was used before the public API had ``external``; an Octavo extension."""
+    """URL, like ``external``, under the name that Octavo used before the public API had ``external``; an Octavo
+    extension."""
 
     url: HttpUrl
 

@@ -1,5 +1,5 @@
-"""Convert a site's structure from and to ``docs.yaml``. Applying the file replaces the entire structure in
-one change."""
+"""Convert a site's structure to and from ``docs.yaml``. Applying the file replaces the entire structure in one
+change."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ class _Arrangement:
 
 
 def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
-    """Return the current ranks of rows if the rows are already in this order; otherwise, new ranks for all rows."""
+    """Return the current ranks of rows if the rows are already sorted by rank; otherwise, new ranks for all rows."""
     kept = [row.rank for row in rows]
     in_order = all(low < high for low, high in zip(["", *kept], kept, strict=False))
     return kept if in_order else ranks(len(rows))
@@ -426,7 +426,7 @@ def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
 
 
 def name_spaces(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the spaces of a site that aren't in the trash, by their names in ``docs.yaml``."""
+    """Return a site's spaces that aren't in the trash, by their names in ``docs.yaml``."""
     structure = store.load_structure(tx, site_id)
     names = name_parts(tx, store.load_structure(tx, site_id, trashed=True))
     return {names[shown.id]: shown.space_id for shown in structure.site_spaces.values()}

@@ -135,8 +135,8 @@ def _live_rows(structure: Structure) -> list[Row]:
 
 
 def _newly_visible(before: Structure, after: Structure) -> set[str]:
-    """Return the spaces that more people can see than before, without added spaces, for which permission was already
-    checked."""
+    """Return the spaces that more people can see than before, except added spaces, for which permission was
+    already checked."""
     return {
         shown.space_id
         for shown in after.site_spaces.values()
@@ -161,7 +161,8 @@ def note(
 
 
 def _absent(what: str, id: str, field: str) -> str:
-    """Return the message for a part that isn't on the site. ``field``: the field with its ID; empty for the path."""
+    """Return the message for a part that isn't on the site. ``field``: the request field that contains the part's
+    ID; empty if the ID is in the path."""
     problem = f"here is no {what} with the ID {id!r} on this site"
     return f"{field}: t{problem}" if field else f"T{problem}."
 
@@ -581,8 +582,8 @@ def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteS
 def set_defaults(
     tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
 ) -> None:
-    """Set the default section of the site and the default space of a section; None leaves a default unchanged. Raises
-    NotFound if they aren't on the site."""
+    """Set the default section of the site and the default space of a section; None leaves a default unchanged.
+    Raises NotFound if the section or site space isn't on the site."""
     with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))

@@ -23,7 +23,7 @@ class SpaceToAdd:
         self._site, self._space_id, self._title = site, space_id, title
 
     def id(self, tx: Transaction) -> str:
-        """Return the ID of the space, and create it if it is new. Raises Forbidden if the caller can't
+        """Return the ID of the space, and create the space if it is new. Raises Forbidden if the caller can't
         create spaces."""
         if self._space_id is None:
             org = organization_access(tx, self._site.actor, Can.CREATE_CONTENT, self._site.organization_id)

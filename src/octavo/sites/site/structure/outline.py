@@ -1,5 +1,5 @@
-"""Parts of a site's structure that one visitor can see: without drafts, parts whose conditions aren't met,
-and parts without pages."""
+"""Parts of a site's structure that one visitor can see. Drafts, parts whose conditions aren't met, and parts
+without pages are omitted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PathLocation(NamedTuple):
 
 
 class VisibilityObstacle(NamedTuple):
-    """Reason a part is hidden: its row is a draft, its condition isn't met, or it has no content to show."""
+    """Reason that a part is hidden: its row is a draft, its condition isn't met, or it has no content to show."""
 
     reason: Literal["draft", "condition", "empty"]
     row: Row
@@ -66,7 +66,7 @@ class Outline:
             self._compute_visible(frozenset())
 
     def _compute_visible(self, without: frozenset[str]) -> None:
-        """Compute the visible parts, except parts that show these spaces."""
+        """Compute the visible parts. Parts that show the spaces in ``without`` are excluded."""
         self._without = without
         self._variants = {
             section_id: tuple(
@@ -87,8 +87,8 @@ class Outline:
         return self._gate(section) is None and bool(self._variants[section.id])
 
     def _gate(self, row: Row) -> VisibilityObstacle | None:
-        """Return the reason an entire row is hidden: the row, or a part that contains it, is a draft or has a condition
-        that isn't met."""
+        """Return the reason that an entire row is hidden: the row, or a part that contains it, is a draft or has
+        a condition that isn't met."""
         draft = self._structure.draft_of(row)
         if draft is not None and not self.drafts:
             return VisibilityObstacle("draft", draft)
@@ -99,7 +99,7 @@ class Outline:
         return None
 
     def obstacle(self, row: Row) -> VisibilityObstacle | None:
-        """Return the reason a part of the site is hidden from this visitor; None if it is visible."""
+        """Return the reason that a part of the site is hidden from this visitor; None if it is visible."""
         gate = self._gate(row)
         if gate is not None:
             return gate
@@ -128,7 +128,7 @@ class Outline:
         return self._gate(node) is None and bool(self.children(node.id))
 
     def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
-        """Return the site spaces of a section that the navigation lists while a visitor is in one of them."""
+        """Return a section's site spaces that the navigation lists while a visitor is in one of them."""
         return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:

@@ -1,8 +1,8 @@
-"""Structure of a site in the form that one caller sees.
+"""Structure of a site, as one caller sees it.
 
-Site spaces whose spaces the caller can't see are omitted, because showing a space on a site doesn't mean that everyone
-can read its unpublished content. Sections and groups that contain only such site spaces are also omitted, because their
-titles and paths are derived from the spaces."""
+Site spaces whose spaces the caller can't see are omitted, because showing a space on a site doesn't mean that
+everyone can read its unpublished content. Sections and groups that contain only such site spaces are also
+omitted, because their titles and paths are derived from the spaces."""
 
 from __future__ import annotations
 

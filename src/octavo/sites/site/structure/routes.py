@@ -334,8 +334,8 @@ def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: st
 
 @operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW)
 def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
-    """List the site spaces whose spaces the caller can see, in reading order. With `default`, list only defaults, or
-    only others."""
+    """List the site spaces whose spaces the caller can see, in reading order. With `default`, list only defaults
+    (`true`) or only other site spaces (`false`)."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         rows = [

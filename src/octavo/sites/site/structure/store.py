@@ -22,8 +22,8 @@ MAX_GROUPS = 100
 MAX_SITE_SPACES = 1000
 MAX_LINKS = 100
 MAX_DEPTH = 4
-"""Maximum numbers of sections, groups, spaces, and external links per site, and of nesting levels of
-groups."""
+"""Maximum nesting depth of section groups. The constants above limit the number of sections, groups, spaces, and
+external links per site."""
 
 
 class SectionRow(Struct, frozen=True):
@@ -201,8 +201,8 @@ class Structure:
         return self.draft_of(row) is not None
 
     def conceal(self, sees: Callable[[str], bool]) -> None:
-        """Conceal the site spaces whose spaces aren't seen, and sections and groups that contain only such
-        site spaces."""
+        """Conceal the site spaces whose spaces the caller can't see, and the sections and groups that contain
+        only such site spaces. ``sees``: a function that returns whether the caller can see a space."""
         concealed = {id for id, shown in self.site_spaces.items() if not sees(shown.space_id)}
         for section in self.sections.values():
             inside = self.variants(section.id)
@@ -326,8 +326,7 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
 
 
 def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
-    """Return the spaces of a site that have no pages: neither a document nor a source of computed
-    documents."""
+    """Return a site's spaces that have no pages: neither a document nor a source of computed documents."""
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
             WHERE x.site_id = :site AND NOT EXISTS (
@@ -464,8 +463,8 @@ def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
 
 
 def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> None:
-    """Record former paths of site spaces. ``paths``: the site space by path (in lowercase, without slashes at
-    either end)."""
+    """Record former paths of site spaces. ``paths``: the IDs of the site spaces, by path (in lowercase, without
+    slashes at either end)."""
     moment = now()
     tx.run_many(
         """INSERT INTO site_former_paths (site_id, path, site_space_id, created_at)

@@ -132,9 +132,9 @@ class SiteSpacesQuery(ShownListQuery):
 
 
 class AddSection(Struct, rename="camel", kw_only=True):
-    """New section. ``draft``: whether to hide the section from visitors until this is set to false.
-    ``pageId``: the ID of the space's home page. ``spaceId``: the space; null to create a space with the
-    pages of ``template``."""
+    """New section. ``draft``: whether to hide the section from visitors until ``draft`` is set to false.
+    ``pageId``: the ID of the space's home page. ``spaceId``: the space; null to create a space with the pages of
+    ``template``."""
 
     space_id: str | None
     template: TemplateChoice | None = None
