@@ -106,6 +106,29 @@ def test_a_site_is_restored_unpublished_with_its_own_spaces(world: World, backed
     assert all(title.endswith(part.title.partition(" (")[2]) for title in titles), titles
 
 
+@pytest.mark.parametrize("kind", ["space", "site"])
+def test_only_administrators_see_what_is_restored(world: World, tmp_path: Path, kind: str) -> None:
+    """Restricted pages aren't restricted in the new spaces."""
+    content, sites = world.home.path("/spaces/{spaceId}/content"), "/orgs/{organizationId}/sites/"
+    rule = {
+        "operation": "update_page",
+        "page": world.home["pageId"],
+        "visibleTo": [{"kind": "administrators"}],
+    }
+    world.post("admin", content, {"changes": [rule]})
+    back_up(world.context, tmp_path / "one.backup")
+    part = take(world, tmp_path / "one.backup", kind, world.home[f"{kind}Id"])
+    if kind == "space":
+        spaces = {part.id}
+    else:
+        path = world.home.path(f"{sites}{part.id}/site-spaces")
+        spaces = {each["space"]["id"] for each in world.get("admin", path)["items"]}
+    for space in spaces:
+        assert world.call("admin", "GET", f"/spaces/{space}/content/pages").is_success
+        for who in ("reviewer", "editor", "reader", "guest"):
+            assert world.call(who, "GET", f"/spaces/{space}/content/pages").status_code == 404
+
+
 @pytest.mark.sqlite_first
 def test_an_organization_is_restored_only_if_it_is_missing(
     world: World, backed_up: Path, tmp_path: Path

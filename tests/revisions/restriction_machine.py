@@ -178,6 +178,8 @@ class Machine:
         self.gone_drafted: dict[str, list[Rule]] = {}
         """The rules that applied to pages when they were deleted: in main, and in the change request."""
         self.integration: dict[str, str] = {}
+        self.linked: set[str] = set()
+        """Pages to which people who couldn't see them wrote links."""
         self.other = ""
         """A space with links to pages of the machine."""
         self.arrived: dict[str, bool] = {}
@@ -195,6 +197,8 @@ class Machine:
             before(world, place)
         site = place.path("/orgs/{organizationId}/sites/{siteId}")
         world.call("admin", "PATCH", site, json={"visibility": "public"})
+        # The numbers of what a draft makes visible must not count hidden pages.
+        world.post("admin", f"{site}/sections", {"spaceId": place["spaceId"], "draft": True})
         self.site = world.post("admin", f"{site}/publish")["urls"]["published"]
         self.visitor = Visitor(world.context)
         self.agent = Agent(world, Connecting(world, "editor").token()["access_token"])
@@ -439,7 +443,13 @@ class Machine:
             del self.pages[id]
 
     def update(self, at: str) -> None:
-        self.world.call("admin", "POST", self.place.path(f"{CHANGE}/update"))
+        """Update the change request. The response tells only of conflicts that the person can see."""
+        who = self.random.choice(("admin", "editor", "reviewer"))
+        answer = self.world.call(who, "POST", self.place.path(f"{CHANGE}/update"))
+        if answer.is_success:
+            seen = self.world.get(who, self.place.path(f"{CHANGE}/conflicts"))["count"]
+            if (answer.json()["result"] == "conflicts") != bool(seen):
+                self.report(f"the update of {who} tells {answer.text}, but there are {seen} conflicts")
 
     def revision(self) -> str:
         path = self.place.path(f"{SPACE}/revisions")
@@ -474,14 +484,18 @@ class Machine:
         """Leave traces of an administrator: a favorite, a watch, presence, and a live page."""
         if (id := self.pick(SPACE)) is not None:
             path = self.place.path(SPACE)
-            favorite = {"kind": "page", "space": self.place["spaceId"], "page": id}
-            self.world.call("admin", "POST", "/user/favorites", json=favorite)
-            self.world.call("admin", "PUT", f"{path}/content/page/{id}/watch", json={"level": "watching"})
-            here = {"activity": "editing", "page": id}
-            self.world.call("admin", "PUT", f"{path}/presence/{TAB}", json=here)
+            favorite, watch = {"space": self.place["spaceId"], "page": id}, {"level": "watching"}
+            for who in ("admin", *(who for who in PEOPLE if id not in self.hidden(who))):
+                self.leave_trace(who, "POST", "/user/favorites", favorite)
+                self.leave_trace(who, "PUT", f"{path}/content/page/{id}/watch", watch)
+            self.leave_trace("admin", "PUT", f"{path}/presence/{TAB}", {"activity": "editing", "page": id})
             self.move_presence(id)
-            self.world.call("admin", "GET", f"{path}/pages/{id}/live")
-            self.world.call("admin", "POST", f"{path}/content/page/{id}/verify", json={})
+            self.leave_trace("admin", "GET", f"{path}/pages/{id}/live")
+            self.leave_trace("admin", "POST", f"{path}/content/page/{id}/verify", {})
+
+    def leave_trace(self, who: str, method: str, path: str, body: object = None) -> None:
+        answer = self.world.call(who, method, path, **({} if body is None else {"json": body}))
+        assert answer.is_success, f"{method} {path} ({who}): {answer.text}"
 
     def leave(self, at: str) -> None:
         """Move an administrator to an open page, or away."""
@@ -585,10 +599,11 @@ class Machine:
             self.report(f"{what} ({who}): {answer.status_code} {answer.text[:200]}")
 
     def shown_paths(self, hidden: set[str]) -> list[str]:
-        """Return the file paths of pages that can be seen. They can contain the slug of a page that the page was
-        once below."""
+        """Return the file paths of pages that can be seen, which can contain the slug of a page that the page was
+        once below, and the links that people who couldn't see their targets wrote."""
         pages = [*self.alive.values(), *self.alive_drafted.values()]
-        return [page.file_path for page in pages if page.file_path and page.id not in hidden]
+        paths = [page.file_path for page in pages if page.file_path and page.id not in hidden]
+        return paths + [f"/pages/{id}" for id in self.linked]
 
     def comments_of(self, id: str) -> list[str]:
         return self.pages[id].comments.get(SPACE, [])
@@ -712,6 +727,9 @@ class Machine:
         if not hidden:
             return
         id, operations = self.random.choice(sorted(hidden)), self.random.sample(COMPARED, k=calls)
+        with self.world.context.db.write() as tx:
+            # A scan follows a minute after every change, so one that is due would find earlier changes of open pages.
+            tx.run("DELETE FROM jobs WHERE kind = 'startScan'")
         self.work(SPACE)
         before = [self.call(who, operation, {})[0] for operation in operations]
         word, comments = self.word(), self.place.path(f"{SPACE}/comments")

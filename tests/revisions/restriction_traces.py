@@ -35,7 +35,8 @@ from octavo.kit.context import Context
 from octavo.kit.ids import new_id
 from octavo.organization.access.scopes import INTEGRATION_SCOPES
 from octavo.sites.printing.links import open_print
-from revisions.restriction_machine import INTEGRATION, PEOPLE, SPACE, Machine
+from revisions.restriction_machine import CHANGE, INTEGRATION, PEOPLE, SPACE, Machine
+from revisions.test_restricted_links import links_of
 from world import World
 
 SITE = "/orgs/{organizationId}/sites/{siteId}"
@@ -91,6 +92,7 @@ class WholeMachine(Machine):
             self.answer,
             self.link,
             self.link_from_texts,
+            self.compare_links,
             self.copy,
             self.print,
             self.translate,
@@ -197,18 +199,28 @@ class WholeMachine(Machine):
             )
 
     def bring_in(self, at: str) -> None:
-        """Store the result of an import that created a page of the machine."""
+        """Store the result of an import that created a page of the machine, or that has it as its target."""
         if (id := self.pick(SPACE)) is None:
             return
-        path = f"{self.alive[id].slug}.md"
+        path, into = f"{self.alive[id].slug}.md", self.random.random() < 0.5
+        source = {
+            "type": "website",
+            "url": f"https://example.org/{self.random.choice(sorted(self.pages[id].words))}",
+        }
         encode = msgspec.json.encode
         with self.world.context.db.write() as tx:
             tx.run(
                 """UPDATE import_runs SET status = 'completed', pages = :pages, problems = :problems,
-                     change_id = NULL, user_id = :user WHERE id = :id""",
+                     change_id = NULL, user_id = :user, source = :source, page_id = :page
+                   WHERE id = :id""",
                 pages=encode([ImportedPage(id, path=path)]).decode(),
                 problems=encode([Problem(path, 1, "unknown_block", "this block isn't known")]).decode(),
                 user=self.world.users["editor"],
+                # Only people who can see the target see the source.
+                source=encode(
+                    source if into else {"type": "website", "url": "https://example.org/"}
+                ).decode(),
+                page=id if into else None,
                 id=self.place["importRunId"],
             )
 
@@ -244,6 +256,26 @@ class WholeMachine(Machine):
         self.change(at, {"operation": "update_page", "page": page, "document": {"markdown": text}})
         comment = {"body": {"markdown": f"See [it](/pages/{id})."}, "page": page}
         self.world.call("admin", "POST", self.place.path(f"{at}/comments"), json=comment)
+
+    def compare_links(self, at: str) -> None:
+        """Check that links to a hidden page are listed like links to a page that never existed."""
+        who, page = self.random.choice(("editor", "reviewer")), self.place["pageId"]
+        hidden = sorted(self.hidden(who) & self.hidden(who, CHANGE))
+        if not hidden:
+            return
+        found = []
+        for target in (self.random.choice(hidden), new_id()):
+            self.linked.add(target)
+            text = f"[a](/pages/{target}), [b](/pages/{target}#there), and [c](/pages/{target}).\n"
+            # A text by someone who sees the page would contain its path.
+            changes = [{"operation": "update_page", "page": page, "document": {"markdown": text}}]
+            content = self.place.path(f"{at}/content")
+            assert self.world.call(who, "POST", content, json={"changes": changes}).is_success
+            paths = (f"{at}/links", f"{at}/content/page/{page}/links")
+            found.append([links_of(self.world, who, path, 20).replace(target, "ID") for path in paths])
+        self.count("links", who)
+        if found[0] != found[1]:
+            self.report(f"links in {at} ({who}) tell {hidden} from missing pages: {found}")
 
     def copy(self, at: str) -> None:
         """Copy the space as a template as someone who can't see everything."""

@@ -11,7 +11,7 @@ from octavo.assistants.questions.topics import assign_topics
 from octavo.assistants.questions.types import AnswerPage, Asked
 from octavo.kit.ids import new_id
 from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict
-from world import World
+from world import URL, World
 
 ON_SITES = [*ADMINISTRATORS, {"kind": "sites"}]
 
@@ -111,3 +111,27 @@ def test_topics_count_no_restricted_page(world: World) -> None:
     assert topic("admin") == (2, 4) and topic("reader") == (1, 1)
     listed = str(world.get("reader", f"{site}/questions")["items"])
     assert "bulk" in listed and "mustard" not in listed and "Norway" not in listed and "expire" not in listed
+
+
+def test_drafts_of_a_site_count_only_pages_that_the_caller_sees(world: World) -> None:
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    draft = world.home.path(f"{site}/site-spaces/{{siteSpaceId}}")
+    assert world.call("admin", "PATCH", draft, json={"draft": True}).is_success
+    other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})["id"]
+    target = {"operation": "insert_page", "title": "Target", "document": {"markdown": "Words.\n"}}
+    world.post("admin", f"/spaces/{other}/content", {"changes": [target]})
+
+    def counts(who: str) -> tuple[int, int]:
+        items = world.get(who, f"{site}/drafts")["items"]
+        return next((one["pages"], one["linksElsewhere"]) for one in items if one["object"] == "site-space")
+
+    before = counts("reader")
+    page = insert(world, SPACE, "Secret plans", text=f"[there]({URL}/s/{other}/target)\n")
+    added = counts("reader")
+    assert added == (before[0] + 1, before[1] + 1)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert counts("reader") == before
+    # Publishing the draft doesn't show the page either.
+    assert counts("admin")[0] == before[0]
+    restrict(world, SPACE, ON_SITES, page)
+    assert counts("reader") == before and counts("admin") == added

@@ -410,6 +410,18 @@ def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:
     return HiddenPages(tx, organization_id, lambda tx, space_id: published(tx, main_state(tx, space_id)))
 
 
+def hidden_on_sites_or_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
+    """Return the pages that sites don't show, and those that are hidden from the caller."""
+
+    def see(tx: Transaction, space_id: str) -> State:
+        space = find_space_access(tx, org.actor, Can.VIEW, space_id)
+        if space is None:
+            return unrestricted(tx, main_state(tx, space_id))
+        return published_seen_by(tx, space)
+
+    return HiddenPages(tx, org.organization_id, see)
+
+
 def restricted_pages(tx: Transaction, organization_id: str) -> HiddenPages:
     """Return all restricted pages, which integrations never see."""
     return HiddenPages(tx, organization_id, lambda tx, space_id: unrestricted(tx, main_state(tx, space_id)))

@@ -30,7 +30,7 @@ from octavo.organization.access.members import find_first_administrator
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
-from octavo.organization.spaces.store import insert_space
+from octavo.organization.spaces.store import insert_space, update_space
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.published import published_url
 from octavo.sites.site.redirects.importing import redirect_old_urls
@@ -86,6 +86,7 @@ def import_as_site_or_space(
     whole: bool = False,
     several: bool = True,
     opening: Callable[[], AbstractContextManager[Source]] | None = None,
+    private: bool = False,
 ) -> CompletedImport | ImportedSite:
     """Import a source as a site or as one new space.
 
@@ -95,7 +96,8 @@ def import_as_site_or_space(
 
     ``known``: existing spaces into which to import, by their keys in ``docs.yaml``. ``whole``: whether to replace
     the content of each space with its directory. ``opening``: a function that opens the source if it isn't a file.
-    In that case, ``where`` only identifies the source.
+    In that case, ``where`` only identifies the source. ``private``: whether only administrators can see the new
+    spaces until they share them.
 
     Raises BadRequest if the source or ``docs.yaml`` can't be read, if ``title`` is given even though ``docs.yaml``
     has its own titles, or if another site has this title and ``new_site`` isn't set. Raises NotFound if the
@@ -109,7 +111,8 @@ def import_as_site_or_space(
                 raise BadRequest(
                     f"{where}: there is no {DOCS_PATH}, so the source can't be imported as a site"
                 )
-            space_id = make_space(context, organization_id, collection_id, title or name_of(source))
+            name = title or name_of(source)
+            space_id = make_space(context, organization_id, collection_id, name, private=private)
             return import_into_space(
                 context, source, where, space_id, known, title, publish, None, progress, whole
             )
@@ -122,7 +125,7 @@ def import_as_site_or_space(
         parts = source.parts or _parts(source, config)
         site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
         brand = store_brand(context, source.brand)
-        bringing = _SiteImport(context, organization_id, collection_id, known, config)
+        bringing = _SiteImport(context, organization_id, collection_id, known, config, private)
         guessed = bringing.guess(parts)
         with context.db.write() as tx:
             spaces = bringing.provide_spaces(tx, site_id, parts)
@@ -226,12 +229,14 @@ class _SiteImport:
         collection_id: str | None,
         known: Mapping[str, str],
         config: DocsConfig,
+        private: bool,
     ) -> None:
         self._context = context
         self._organization_id = organization_id
         self._collection_id = collection_id
         self._known = known
         self._config = config
+        self._private = private
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
         """Guess to which spaces unknown IDs in links refer. Return the keys of these spaces' entries, by ID."""
@@ -259,6 +264,8 @@ class _SiteImport:
             language=entry.language,
             created_by=None,
         )
+        if self._private:
+            update_space(tx, made.id, default_level=None)
         return made.id
 
 

@@ -38,7 +38,7 @@ from octavo.organization.access.members import find_first_administrator
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
-from octavo.organization.spaces.store import get_space, insert_space, require_collection
+from octavo.organization.spaces.store import get_space, insert_space, require_collection, update_space
 from octavo.sites.site.branding import brand_site
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.published import published_url
@@ -77,10 +77,12 @@ def import_space(
     progress: Progress = lambda done, total: None,
     kind: str | None = None,
     whole: bool = False,
+    private: bool = False,
 ) -> CompletedImport:
     """Import a folder, a .zip file, or a Git URL into a space.
 
     ``space_id``: an existing space; by default, a new space is created, which requires ``organization_id``.
+    ``private``: whether only administrators can see the new space until they share it.
     ``known``: the IDs of spaces on this server, by the names that links use for these spaces. ``kind``: the format
     of the source; detected by default. ``whole``: whether to replace the space's content with the source.
 
@@ -90,7 +92,8 @@ def import_space(
     check_known(context, organization_id, known)
     with opened(context, where, kind) as source:
         if space_id is None:
-            space_id = make_space(context, organization_id, collection_id, title or name_of(source), author)
+            name = title or name_of(source)
+            space_id = make_space(context, organization_id, collection_id, name, author, private)
         return import_into_space(
             context, source, where, space_id, known, title, publish, author, progress, whole
         )
@@ -281,16 +284,20 @@ def make_space(
     collection_id: str | None,
     title: str,
     author: str | None = None,
+    private: bool = False,
 ) -> str:
-    """Create a space. The title is shortened to the maximum length."""
+    """Create a space. The title is shortened to the maximum length. ``private``: see ``import_space``."""
     with context.db.write() as tx:
-        return insert_space(
+        space = insert_space(
             tx,
             organization_id=organization_id,
             collection_id=collection_id,
             title=title[:_TITLE_MAX],
             created_by=author,
-        ).id
+        )
+        if private:
+            update_space(tx, space.id, default_level=None)
+        return space.id
 
 
 def export_space(

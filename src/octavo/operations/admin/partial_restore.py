@@ -2,7 +2,8 @@
 
 The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
 applies. The part is then exported from that server and imported into the running server. An organization keeps its
-IDs. A space or site is restored as a new object next to the existing object.
+IDs. A space or site is restored as a new object next to the existing object. Its files contain no permissions and no
+page restrictions, so only administrators can see the new spaces until they share them.
 """
 
 from __future__ import annotations
@@ -164,13 +165,24 @@ def restore_part(
             if kind == "space":
                 export_space(copy, found.id, files)
                 outcome = import_space(
-                    context, str(files), organization_id=target, title=title, kind="octavo", progress=progress
+                    context,
+                    str(files),
+                    organization_id=target,
+                    title=title,
+                    kind="octavo",
+                    progress=progress,
+                    private=True,
                 ).outcome
                 part = RestoredPart("space", outcome.space, title, target)
             else:
                 export_site_files(copy, found.id, files)
                 brought = import_as_site_or_space(
-                    context, str(files), organization_id=target, new_site=True, progress=progress
+                    context,
+                    str(files),
+                    organization_id=target,
+                    new_site=True,
+                    progress=progress,
+                    private=True,
                 )
                 assert isinstance(brought, ImportedSite), (
                     "an exported site has a description of its structure"

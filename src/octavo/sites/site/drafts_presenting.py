@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
+from octavo.content.revisions.restrictions import HiddenPages, hidden_on_sites_or_from
 from octavo.content.revisions.states import FOREVER
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -44,9 +45,10 @@ _OBJECTS: dict[type[Row], DraftObject] = {
 
 
 def list_drafts(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SiteDraft]:
-    """Return all drafts that the caller can see, in reading order, with redirects last."""
-    shown = ShownStructure(tx, to, site)
-    found = [_present(tx, shown, row) for row in _rows(shown) if row.draft]
+    """Return all drafts that the caller can see, in reading order, with redirects last. Numbers of pages and links
+    leave out pages that the caller can't see."""
+    shown, hidden = ShownStructure(tx, to, site), hidden_on_sites_or_from(tx, site.organization)
+    found = [_present(tx, shown, row, hidden) for row in _rows(shown) if row.draft]
     token = None
     while True:
         redirects = list_redirects(tx, site.site_id, MAX_LIMIT, token, None, draft=True, order_by="source")
@@ -66,7 +68,7 @@ def _rows(shown: ShownStructure) -> Iterator[Row]:
             yield from shown.seen(structure.variants(node.id))
 
 
-def _present(tx: Transaction, shown: ShownStructure, row: Row) -> SiteDraft:
+def _present(tx: Transaction, shown: ShownStructure, row: Row, hidden: HiddenPages) -> SiteDraft:
     structure = shown.structure
     inside = [one for one in _site_spaces_in(structure, row) if _becomes_visible(structure, one, row)]
     spaces = sorted({one.space_id for one in shown.seen(inside)})
@@ -75,9 +77,9 @@ def _present(tx: Transaction, shown: ShownStructure, row: Row) -> SiteDraft:
         object=_OBJECTS[type(row)],
         id=row.id,
         title=shown.title_of(row),
-        pages=_count_pages(tx, spaces),
+        pages=_count_pages(tx, spaces, hidden),
         redirects=_count_redirects(tx, shown.site.id, row, [one.id for one in inside]),
-        links_elsewhere=_count_links(tx, structure, spaces),
+        links_elsewhere=_count_links(tx, structure, spaces, hidden),
         within=above.id if above is not None else UNSET,
     )
     if isinstance(row, ExternalLinkRow):
@@ -118,13 +120,15 @@ def _becomes_visible(structure: Structure, shown: SiteSpaceRow, published: Row) 
     return draft is not None and draft.id == published.id
 
 
-def _count_pages(tx: Transaction, spaces: Sequence[str]) -> int:
+def _count_pages(tx: Transaction, spaces: Sequence[str], hidden: HiddenPages) -> int:
     return int(
         tx.value(
             f"""SELECT count(*) FROM spaces s JOIN branches b ON b.id = s.main_branch
                   JOIN page_versions p ON p.branch_id = b.id AND p.to_seq = {FOREVER}
-                WHERE s.id IN :spaces AND p.from_seq <= b.sequence AND p.deleted = 0 AND p.kind = 'document'""",
+                WHERE s.id IN :spaces AND p.from_seq <= b.sequence AND p.deleted = 0 AND p.kind = 'document'
+                  {hidden.condition("s.id", "p.page_id")}""",
             spaces=list(spaces),
+            **hidden.parameters,
         )
     )
 
@@ -142,15 +146,17 @@ def _count_redirects(tx: Transaction, site_id: str, row: Row, inside: Sequence[s
     )
 
 
-def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -> int:
+def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str], hidden: HiddenPages) -> int:
     """Return the number of links in these spaces to spaces that aren't on the site."""
     return int(
         tx.value(
-            """SELECT count(*) FROM content_references
+            f"""SELECT count(*) FROM content_references
                WHERE space_id IN :spaces AND kind IN ('page', 'space', 'file') AND target_space IS NOT NULL
-                 AND target_space NOT IN :shown""",
+                 AND target_space NOT IN :shown AND status = 'ok'
+                 {hidden.condition("space_id", "owner_id")} {hidden.condition("target_space", "target")}""",
             spaces=list(spaces),
             shown=list({one.space_id for one in structure.site_spaces.values()}),
+            **hidden.parameters,
         )
     )
 
