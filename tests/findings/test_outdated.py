@@ -50,7 +50,7 @@ def test_a_page_that_is_older_than_linked_code_is_found(
         assert outdated(scene, "changed-code") == []
         clock.advance(6 * DAY)
         [found] = outdated(scene, "changed-code")
-        assert found["title"] == "Linked code changed after the page: src/retry.py"
+        assert found["title"] == "Linked code changed since the page was last updated: src/retry.py"
         assert found["evidence"][0]["page"]["title"] == "Retries" and len(found["evidence"]) == 1
         assert found["evidence"][0]["message"].startswith("The file changed on ")
         # A removed file is a change too, and a verified page still fits.

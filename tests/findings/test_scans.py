@@ -221,7 +221,7 @@ def test_a_page_that_is_older_than_its_operation_is_found(scene: ScanScene, cloc
     clock.advance(31 * DAY)
     [found] = outdated()
     assert (
-        found["title"] == "Operation changed after the page: GET /pets"
+        found["title"] == "Operation changed since the page was last updated: GET /pets"
         and found["type"] == "content-outdated"
     )
     assert found["evidence"][0]["message"] == "Query parameter color: A required parameter was added."

@@ -127,7 +127,7 @@ def test_server_administrators_see_contents_and_failures(app):
     expect(page.get_by_role("alert")).to_have_text(
         "This server can't send email, because OCTAVO_SMTP_URL isn't set."
     )
-    for card in ("Health", "Jobs", "Version", "Storage", "Last good backup", "Announcement"):
+    for card in ("Health", "Jobs", "Version", "Storage", "Last successful backup", "Announcement"):
         expect(page.get_by_role("region", name=card, exact=True)).to_be_visible()
     page.get_by_role("tab", name="Organizations").click()
     page.get_by_role("searchbox", name="Find an organization").fill("nothing like it")

@@ -77,9 +77,11 @@ def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
 
     dan.post(f"/spaces/{space}/change-requests/{number}/reviews", json={"status": "approved"})
     his = app.open_as(dan, review)
-    expect(his.get_by_text("It also changes 1 page that you can't see. Can be reviewed by")).to_contain_text(
-        "Cleo"
-    )
+    expect(
+        his.get_by_text(
+            "It also changes 1 page that you can't see. Reviewers who can see all of these changes:"
+        )
+    ).to_contain_text("Cleo")
     panel = his.get_by_role("complementary", name="About this change request")
     expect(panel.get_by_text("The people who reviewed it can't see all changed pages.")).to_be_visible()
     expect(his.get_by_text("Prices")).to_have_count(0)

@@ -207,6 +207,6 @@ def test_merge_blockers_have_an_action(app: App) -> None:
     tester.get_by_role("button", name="Test", exact=True).click()
     expect(tester.get_by_role("status")).to_contain_text("This change request can be merged.")
     tester.get_by_role("radio", name="Use an existing change request").check()
-    tester.get_by_label("Number or link").fill(f"/s/{space}/~/changes/{number}")
+    tester.get_by_label("Change request number or link").fill(f"/s/{space}/~/changes/{number}")
     tester.get_by_role("button", name="Test", exact=True).click()
     expect(tester.get_by_role("status")).to_contain_text("The latest version hasn't been reviewed yet.")

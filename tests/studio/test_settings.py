@@ -370,7 +370,7 @@ def test_a_custom_integration_is_uploaded_or_written_in_the_app(app, tmp_path):
     expect(page.get_by_role("main").get_by_role("link", name="Clock")).to_have_count(0)
     assert app.client.get("/integrations/clock").status_code == 404
 
-    page.get_by_role("link", name="Write integration").click()
+    page.get_by_role("link", name="Create integration").click()
     page.get_by_label("Start with").select_option("Block that renders content on pages")
     page.get_by_role("textbox", name="Title").fill("G")
     page.get_by_role("textbox", name="Name").fill("greeter")

@@ -291,7 +291,7 @@ def test_a_page_shows_its_insights(app, site):
     page = app.open(f"/s/{space}/{shown['path']}")
     beside = page.get_by_role("region", name="This page")
     expect(beside).to_contain_text("Views (last 30 days)7")
-    expect(beside).to_contain_text("Found helpful75")
+    expect(beside).to_contain_text("Rated helpful75")
     page.context.close()
 
 

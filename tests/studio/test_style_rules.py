@@ -51,7 +51,7 @@ def test_rules_are_imported_exported_and_required(app):
     page.goto(f"{app.url}/s/{space}/~/settings/merging")
     page.get_by_label("Custom rules for this space").check()
     page.get_by_role("checkbox", name="New text follows the style guide").check()
-    page.get_by_label("Rules that count").select_option("warning")
+    page.get_by_label("Rules to enforce").select_option("warning")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(say(page)).to_contain_text("Saved")
     assert app.call("GET", f"/spaces/{space}")["mergeRules"]["rules"] == [

@@ -413,7 +413,7 @@ class _Gathering:
                 if label in messages
             ]
             if evidence:
-                title = f"Operation changed after the page: {evidence[0].quote}"
+                title = f"Operation changed since the page was last updated: {evidence[0].quote}"
                 yield self._found("changed-operation", [page_id, spec.slug], evidence, title=title)
 
     # --- code and changelogs ------------------------------------------------------------------------------

@@ -56,13 +56,13 @@ KINDS: dict[FindingKind, KindOfFinding] = {
         "content-outdated", "high", "links", "Operation was removed from the API"
     ),
     "changed-operation": KindOfFinding(
-        "content-outdated", "medium", "freshness", "Operation changed after the page"
+        "content-outdated", "medium", "freshness", "Operation changed since the page was last updated"
     ),
     "changed-code": KindOfFinding(
-        "content-outdated", "medium", "freshness", "Linked code changed after the page"
+        "content-outdated", "medium", "freshness", "Linked code changed since the page was last updated"
     ),
     "changelog": KindOfFinding(
-        "content-outdated", "medium", "freshness", "The changelog announces a change after the page"
+        "content-outdated", "medium", "freshness", "Changelog entry is newer than the page"
     ),
     "placeholder": KindOfFinding("content-gap", "medium", "freshness", "Text is unfinished"),
     "review-due": KindOfFinding("content-outdated", "medium", "freshness", "Page is due for review"),
