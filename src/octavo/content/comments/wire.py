@@ -81,7 +81,7 @@ class CommentBody(Struct):
 
 
 class CommentReply(Struct, rename="camel", kw_only=True):
-    """Reply to a comment. ``agent``: the agent that the author used to write it; an Octavo extension."""
+    """Reply to a comment. ``agent`` (an Octavo extension): the agent that the author used to write it."""
 
     id: str
     posted_by: User
@@ -111,8 +111,8 @@ class Suggestion(Struct, rename="camel", kw_only=True):
 
 
 class Comment(Struct, rename="camel", kw_only=True):
-    """Comment on a page or a change request. ``agent``: the agent that the author used to write it; an Octavo
-    extension."""
+    """Comment on a page or a change request. ``agent`` (an Octavo extension): the agent that the author used to write
+    it."""
 
     id: str
     posted_by: User

@@ -291,8 +291,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This requires the `create` role in every synced space of this {at.kind}. Ask for the "
-                "role in the spaces where you don't have it."
+                f"This operation requires the `create` role in every synced space of this {at.kind}. Ask an"
+                " administrator for this role in the spaces where your role is lower."
             )
 
 
@@ -416,7 +416,7 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     if link is not None:
         if link.branch is None:
             raise Conflict(
-                "This branch is in another repository, where only that repository's owners can push."
+                "This branch is in another repository, and only that repository's owners can push to it."
             )
         if branch is not None and branch != link.branch:
             raise Conflict(

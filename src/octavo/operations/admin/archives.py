@@ -2,7 +2,7 @@
 
 organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
-    history/XX/HASH               texts and files that only older revisions and change requests have
+    history/XX/HASH               Markdown sources and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object per line: everything else, with its IDs
 
 Secrets, such as passwords, tokens, sessions, and invitations, aren't exported. Rows refer to Markdown sources and
@@ -376,8 +376,8 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
             raise line.refuse(
                 "kind",
                 f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with"
-                f" this email address, but this server has {_KINDS[here[1]]} account. Change the address on"
-                " this server, then import the archive again.",
+                f" this email address, but this server has {_KINDS[here[1]]} account. Change the email"
+                " address on this server, then import the archive again.",
             )
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made

@@ -249,7 +249,7 @@ def _event(content_type: str, body: bytes) -> ScriptEvent:
         event, environment = parts["event"].decode(), parts["environment"].decode()
         return ScriptEvent(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
-        raise BadRequest("body: must be a form with `event` and `environment`") from None
+        raise BadRequest("body: must be form-encoded, with `event` and `environment`") from None
 
 
 @contextmanager
