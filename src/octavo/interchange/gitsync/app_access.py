@@ -147,7 +147,7 @@ def _seal(context: Context, id: str, grant: ProviderTokens) -> str:
 
 def _open(context: Context, draft: DraftRow) -> ProviderTokens:
     if draft.secret is None:
-        raise Conflict(f"Sign in with {_label(draft.provider)} first.")
+        raise Conflict(f"You aren't signed in with {_label(draft.provider)}. Sign in first.")
     return msgspec.json.decode(DRAFT_SECRET.open(context.sealer, draft.secret, draft.id), type=ProviderTokens)
 
 

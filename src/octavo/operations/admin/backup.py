@@ -456,7 +456,7 @@ def _is_sound_text(tx: Transaction, digest: str) -> bool:
 
 
 _STATES = {
-    "there is a space whose main revision isn't the head of its main branch": (
+    "a space's main revision isn't the head of its main branch": (
         "SELECT s.id FROM spaces s LEFT JOIN branches b ON b.id = s.main_branch AND b.revision = s.main_revision"
         " WHERE b.id IS NULL"
     ),
