@@ -158,7 +158,8 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
         given = request.headers.get(b"authorization", b"")
         if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
             raise Unauthorized(
-                "Send the metrics token in the `Authorization: Bearer <OCTAVO_METRICS_TOKEN>` header."
+                "The metrics token is missing or incorrect. Send it in the `Authorization: Bearer"
+                " <OCTAVO_METRICS_TOKEN>` header."
             )
         return Answer(200, metrics.text(), METRICS_TYPE, {"cache-control": "no-store"})
 

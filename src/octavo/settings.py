@@ -108,8 +108,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Absolute path of a folder, or s3://bucket/prefix, for backups that server administrators"
-                " start in the app (optional)"
+                "Location for backups that server administrators start in the app: absolute path of a"
+                " folder, or s3://bucket/prefix (optional)"
             )
         ),
     ] = ""
@@ -167,12 +167,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     integration_processes: Annotated[
         int, Meta(ge=1, le=1000, description="Maximum number of integration script processes per process")
     ] = 16
-    insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
-        400
-    )
+    insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep site visitor events")] = 400
     count_bots: Annotated[
         bool,
-        Meta(description="Whether insights count bots and AI agents that read sites, separately from people"),
+        Meta(
+            description="Whether insights count bots and AI agents that read sites (separately from people)"
+        ),
     ] = True
     allow_private_fetch: Annotated[
         str, Meta(description="Private addresses that outgoing requests may reach: comma-separated host:port")
@@ -184,14 +184,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     allow_file_remotes: Annotated[
         bool,
         Meta(
-            description="Whether spaces can be synced with repositories in folders of the server (file:///…)"
+            description="Whether spaces can be synced with repositories in folders on the server (file:///…)"
         ),
     ] = False
     integration_headers: Annotated[
         str,
         Meta(
             description=(
-                "Additional request headers that public endpoints of integrations pass to scripts: comma-separated"
+                "Additional request headers that public integration endpoints pass to scripts: comma-separated"
                 " names"
             )
         ),
@@ -226,7 +226,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=256,
-            description="Test requests from API references that a process sends at the same time",
+            description="Maximum number of test requests from API references that a process sends at the same time",
         ),
     ] = 8
     ask_rate_limit: Annotated[
@@ -234,7 +234,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 20
     ask_connections: Annotated[
         int,
-        Meta(ge=1, le=256, description="Questions that a process answers at the same time"),
+        Meta(ge=1, le=256, description="Maximum number of questions that a process answers at the same time"),
     ] = 16
     connections: Annotated[
         int, Meta(ge=10, le=100_000, description="Maximum number of open connections of a process")
@@ -258,7 +258,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=600,
-            description="Maximum seconds to receive the head of a request, and that a connection can be idle",
+            description="Maximum seconds to receive a request's head, or to keep an idle connection open",
         ),
     ] = 10
     header_limit: Annotated[
@@ -269,7 +269,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     least_rate: Annotated[
         int,
-        Meta(ge=1, description="Minimum transfer rate of request and response bodies in bytes per second"),
+        Meta(ge=1, description="Minimum transfer rate for request and response bodies in bytes per second"),
     ] = 8 * 1024
     cache_memory: Annotated[
         int,
@@ -313,21 +313,21 @@ class Settings(Struct, frozen=True, kw_only=True):
     purge_url: Annotated[
         str,
         Meta(
-            description="URL of a content delivery network to purge a site's cached pages at; it receives"
+            description="URL of a content delivery network that purges a site's cached pages; it receives"
             ' `{"prefixes": [...]}`'
         ),
     ] = ""
     purge_token: Annotated[str, Meta(description="Bearer token for the purge URL", extra=_SECRET)] = ""
     access_log: Annotated[bool, Meta(description="Whether to log each request")] = False
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of lines in the log")
+        Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of log lines")
     ] = "warning"
     slow_request: Annotated[
-        float, Meta(ge=0, description="Seconds from which a request is logged as slow; 0: never")
+        float, Meta(ge=0, description="Seconds after which a request is logged as slow; 0: never")
     ] = 10.0
     slow_statement: Annotated[
         float,
-        Meta(ge=0, description="Seconds from which a database statement is logged with its plan; 0: never"),
+        Meta(ge=0, description="Seconds after which a database statement is logged with its plan; 0: never"),
     ] = 0.0
     invitations_per_day: Annotated[
         int, Meta(ge=1, description="Maximum number of email addresses that one person may invite per day")
@@ -346,7 +346,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     llm_model: Annotated[str, Meta(description="Name of the language model")] = ""
     llm_embedding_model: Annotated[str, Meta(description="Name of the embedding model (optional)")] = ""
     llm_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Seconds in which a model has to respond")
+        int, Meta(ge=1, le=3600, description="Maximum seconds to wait for a model's response")
     ] = 60
     llm_daily_tokens: Annotated[
         int,
@@ -362,9 +362,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         float, Meta(ge=0, description="Price of a million tokens sent to the embedding model")
     ] = 0.0
     llm_log_content: Annotated[
-        bool, Meta(description="Whether the log of model calls contains prompts and answers")
+        bool, Meta(description="Whether the model call log contains prompts and answers")
     ] = False
-    llm_log_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep the log of model calls")] = 90
+    llm_log_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep the model call log")] = 90
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
     smtp_require_tls: Annotated[
         bool,

@@ -209,10 +209,9 @@ def test_verify_finds_missing_and_damaged_content(sqlite_world: World, tmp_path:
         assert sorted(verify_installation(context)) == sorted(
             [
                 f"file {file} is missing",
-                f"text {text} is damaged",
+                f"Markdown source {text} is damaged",
                 "spaces.main_revision: nothing isn't one of revisions",
-                "there is a space whose main revision isn't the head of its main branch:"
-                f" {sqlite_world.home['spaceId']}",
+                f"a space's main revision isn't the head of its main branch: {sqlite_world.home['spaceId']}",
             ]
         )
         assert back_up(context, tmp_path / "b.zip").missing == [file]

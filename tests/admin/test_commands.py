@@ -166,9 +166,9 @@ def test_organizations_are_selected_by_host_name_or_title(octavo: Shell, tmp_pat
     ):
         code, _, err = octavo(*command, "--org", "nothing")
         assert code == 1
-        assert "There is no organization 'nothing'; there are:" in err and id in err
+        assert "There is no organization 'nothing'. Choose one of these:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
-    assert code == 1 and "--org: is required to choose the organization" in err and id in err
+    assert code == 1 and "--org: is required to choose an organization" in err and id in err
 
 
 def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
@@ -238,7 +238,7 @@ def test_unprintable_characters_are_escaped_in_output(octavo: Shell, tmp_path) -
 
 def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     code, out, _ = octavo("maintenance", "show")
-    assert (code, out) == (0, "Nothing is active or planned\n")
+    assert (code, out) == (0, "No maintenance or announcement is active or planned\n")
     code, out, _ = octavo("maintenance", "on", "--message", "New disks", "--json")
     told = json.loads(out)["maintenance"]
     assert (code, told["on"], told["message"], told["overdue"]) == (0, True, "New disks", False)
@@ -253,7 +253,7 @@ def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     assert code == 1 and problem.startswith("octavo: --end: ")
     assert json.loads(octavo("maintenance", "off", "--json")[1]) == {"ended": True}
     assert octavo("announcement", "remove")[1] == "Announcement removed\n"
-    assert octavo("maintenance", "off")[1] == "Nothing was active or planned\n"
+    assert octavo("maintenance", "off")[1] == "No maintenance or announcement was active or planned\n"
 
 
 def test_limits_are_shown_in_readable_units_and_exact_in_json(octavo: Shell) -> None:

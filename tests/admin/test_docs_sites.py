@@ -422,7 +422,7 @@ def test_sites_and_spaces_are_found_by_their_usual_names(world: Any, tmp_path: P
     api = made.spaces["api"].outcome.space
     assert find_named(world.context, "calls", ["site", "space"]).id == api
     assert find_named(world.context, api, ["site", "space"]).kind == "space"
-    with pytest.raises(NotFound, match=f"there are:\n(.*\n)*.*{made.site}  Product"):
+    with pytest.raises(NotFound, match=f"Choose one of these:\n(.*\n)*.*{made.site}  Product"):
         find_named(world.context, "nothing", ["site"])
     world.post("admin", listed, {"title": "Product"})
     with pytest.raises(BadRequest, match=f"is ambiguous.*\n.*{made.site}"):

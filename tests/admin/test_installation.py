@@ -135,7 +135,10 @@ def test_an_email_that_cannot_be_sent_reports_the_reason(world: World) -> None:
         finally:
             world.context.settings = world._settings
 
-    assert tried("")["problem"] == "This server can't send email, because OCTAVO_SMTP_URL isn't set."
+    assert (
+        tried("")["problem"]
+        == "This server can't send email, because OCTAVO_SMTP_URL isn't set. Set it, and restart Octavo."
+    )
     refused = tried("smtp://u:hunter2@127.0.0.1:9")
     assert refused["sent"] is False
     assert "127.0.0.1" in str(refused["problem"])

@@ -49,8 +49,8 @@ def test_a_dismissed_finding_keeps_its_reason_until_it_is_reopened(scene: ScanSc
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
-        ({"reason": "Known"}, 400, "reason: only a dismissed finding has a reason"),
-        ({"status": "done", "reason": "Known"}, 400, "reason: only a dismissed finding has a reason"),
+        ({"reason": "Known"}, 400, "reason: only dismissed findings can have a reason"),
+        ({"status": "done", "reason": "Known"}, 400, "reason: only dismissed findings can have a reason"),
         ({"status": "canceled", "reason": ""}, 400, "reason"),
         ({"status": "canceled", "reason": "x" * 501}, 400, "reason"),
         ({"status": None}, 400, "status"),

@@ -126,4 +126,4 @@ def test_reasons_reveal_no_restricted_page(scene: MergeScene) -> None:
     assert scene.violations(path) == [("Very", "Leave out ‘very’.")]
     assert scene.violations(path, "editor") == []
     answer = scene.world.call("editor", "GET", f"{path}/merge")
-    assert "this rule isn't met" in answer.text and "Very" not in answer.text
+    assert "not all conditions of this rule are met" in answer.text and "Very" not in answer.text

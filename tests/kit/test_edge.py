@@ -332,7 +332,9 @@ def test_bodies_are_read_up_to_their_limit(tried):
     assert tried.ask("POST", "/echo", content=b"x" * 100).content == b"x" * 100
     refused = tried.ask("POST", "/echo", content=b"x" * 101)
     assert refused.status_code == 413
-    assert "body: is too large; this operation takes at most 100 bytes" in refused.json()["error"]["message"]
+    assert (
+        "body: is too large; this operation accepts at most 100 bytes" in refused.json()["error"]["message"]
+    )
 
     async def pieces():
         for _ in range(20):

@@ -125,7 +125,7 @@ def test_server_administrators_see_contents_and_failures(app):
     expect(page.get_by_role("heading", name="Octavo is working")).to_be_visible()
     page.get_by_role("button", name="Send me a test email").click()
     expect(page.get_by_role("alert")).to_have_text(
-        "This server can't send email, because OCTAVO_SMTP_URL isn't set."
+        "This server can't send email, because OCTAVO_SMTP_URL isn't set. Set it, and restart Octavo."
     )
     for card in ("Health", "Jobs", "Version", "Storage", "Last successful backup", "Announcement"):
         expect(page.get_by_role("region", name=card, exact=True)).to_be_visible()

@@ -86,7 +86,7 @@ def test_options_are_saved_validated_at_their_field_and_undone(app, space):
     page.keyboard.press("Enter")
     expect(path).to_have_attribute("aria-invalid", "true")
     expect(dialog.get_by_role("alert")).to_have_text(
-        "must not contain spaces, slashes, ?, #, or %, or start with ~"
+        "must not contain spaces, slashes, ?, #, or %, and must not start with ~"
     )
     path.fill("setup")
     about = dialog.get_by_role("textbox", name="Description")

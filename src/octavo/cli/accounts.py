@@ -56,8 +56,10 @@ def _revoked(what: str) -> tuple[Option, Option]:
     option(
         "--hand-over",
         action="store_true",
-        help="if the email address was never verified: verify it, and remove the password, sessions, tokens, and"
-        " agents of the account",
+        help=(
+            "if the email address was never verified: verify it, and remove the account's password, sessions,"
+            " tokens, and agents"
+        ),
     ),
 )
 def create_token(options: argparse.Namespace) -> int:

@@ -72,7 +72,7 @@ def back_up(options: argparse.Namespace) -> int:
     name = options.file
     into_place = is_place(name)
     if options.keep is not None and not into_place:
-        raise Failure("--keep can only be used with a folder or bucket of backups")
+        raise Failure("--keep can only be used with a backup folder or bucket")
     # The app shows this location to people who don't know the command's working directory.
     address = name if is_bucket(name) else str(Path(name).resolve())
     with opened(options) as context, progress(options, f"Backing up to {name}"):

@@ -35,7 +35,7 @@ def show_sync(options: argparse.Namespace) -> int:
     option(
         "--first",
         choices=("import", "export"),
-        help="if the sync waits for a decision: start from the repository (import) or from Octavo (export)",
+        help="if the sync is waiting for a decision: start from the repository (import) or from Octavo (export)",
     ),
 )
 def sync(options: argparse.Namespace) -> int:
@@ -66,7 +66,12 @@ def _show_state(options: argparse.Namespace, state: dict[str, Any]) -> int:
 @GIT.command(
     "log",
     _OWNER,
-    option("--limit", type=parse_positive, default=20, help="maximum number to list (default: %(default)s)"),
+    option(
+        "--limit",
+        type=parse_positive,
+        default=20,
+        help="maximum number of entries to list (default: %(default)s)",
+    ),
 )
 def list_syncs(options: argparse.Namespace) -> int:
     """List the last syncs of a space."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         "--from-space",
         action="append",
         metavar="SPACE",
-        help="key of a Confluence space, or a ReadMe version; repeat it for several (default: all)",
+        help="key of a Confluence space, or a ReadMe version; repeat the option for several (default: all)",
     ),
     option(
         "--token-file",

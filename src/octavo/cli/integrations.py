@@ -109,7 +109,7 @@ def pack_integration(options: argparse.Namespace) -> int:
 @INTEGRATIONS.command(
     "add",
     *_CALLING,
-    option("source", metavar="SOURCE", help="packed file, folder of packed files, or URL"),
+    option("source", metavar="SOURCE", help="packed file, folder with packed files, or URL"),
     option("--org", metavar="ORG", help="organization that publishes them (default: your only one)"),
     option(
         "--secrets",
@@ -117,7 +117,7 @@ def pack_integration(options: argparse.Namespace) -> int:
         metavar="FILE",
         help='JSON file with the values of secrets: {"INTEGRATION": {"SECRET": "VALUE"}}',
     ),
-    option("--offer", action="store_true", help="offer them to every organization of this server"),
+    option("--offer", action="store_true", help="offer them to every organization on this server"),
 )
 def add_integrations(options: argparse.Namespace) -> int:
     """Publish packed integrations from a file, a folder, or a URL."""
@@ -165,7 +165,7 @@ def _read_secrets(path: Path) -> dict[str, dict[str, str]]:
     *_FOLDER,
     option("--port", type=parse_port, default=8787, help="port to listen on (default: %(default)s)"),
     option("--tunnel", metavar="URL", help="public URL that forwards to that port"),
-    option("--all", action="store_true", help="also handle events of other organizations"),
+    option("--all", action="store_true", help="also handle events from other organizations"),
     common=SERVER,
 )
 def develop_integration(options: argparse.Namespace) -> int:

@@ -18,7 +18,12 @@ JOBS = CommandGroup("jobs", "List, show, and retry background jobs.")
     "list",
     option("--state", choices=("parked", "running", "waiting"), help="show only jobs in this state"),
     option("--kind", help="show only jobs of this kind"),
-    option("--limit", type=parse_positive, default=100, help="maximum number to list (default: %(default)s)"),
+    option(
+        "--limit",
+        type=parse_positive,
+        default=100,
+        help="maximum number of entries to list (default: %(default)s)",
+    ),
 )
 def list_jobs(options: argparse.Namespace) -> int:
     """List jobs. Failed jobs come first."""

@@ -101,7 +101,9 @@ def _end(options: argparse.Namespace, kind: NoticeKind, done: str) -> int:
 
     with opened(options) as context, context.db.write() as tx:
         was_on = maintaining.end(tx, context, Stranger("command line"), kind)
-    show(options, {"ended": was_on}, done if was_on else "Nothing was active or planned")
+    show(
+        options, {"ended": was_on}, done if was_on else "No maintenance or announcement was active or planned"
+    )
     return DONE
 
 
@@ -126,6 +128,8 @@ def _show(options: argparse.Namespace) -> int:
     show(
         options,
         presented,
-        table(("kind", "state", "start", "end", "message"), rows) if rows else "Nothing is active or planned",
+        table(("kind", "state", "start", "end", "message"), rows)
+        if rows
+        else "No maintenance or announcement is active or planned",
     )
     return DONE

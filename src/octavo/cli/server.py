@@ -31,7 +31,7 @@ def rotate_key(options: argparse.Namespace) -> int:
 
 @command(
     "completion",
-    option("shell", choices=("bash", "fish", "tcsh", "zsh"), help="shell that completes commands"),
+    option("shell", choices=("bash", "fish", "tcsh", "zsh"), help="shell to print the script for"),
     common=(),
 )
 def print_completion(options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ def change_view(number: int) -> str:
 
 
 def preview_view(number: int) -> str:
-    """Return the path of the preview of a space's site with a change request applied, relative to the space."""
+    """Return the path of a preview that shows a space's site with a change request applied, relative to the space."""
     return f"{change_view(number)}/~/preview"
 
 

@@ -282,8 +282,8 @@ class TextCheck:
                 path,
                 line_of.at(at),
                 "unread_bold",
-                f"{match[0]} is shown with its asterisks; to make it bold, move the space to after the last"
-                " two",
+                f"{match[0]} is shown with its asterisks; to make it bold, put the blank space after the"
+                " closing asterisks",
             )
         for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):

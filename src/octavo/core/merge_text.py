@@ -239,7 +239,7 @@ def _join(start: _Node, base: Cut, ours: Cut, theirs: Cut, top: bool) -> TextMer
 
 
 def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: Cut) -> str:
-    """Return the text between two pieces, from a version in which they are adjacent."""
+    """Return the text between two pieces, from a version in which no other piece separates them."""
     at_end = node is start
     places = (
         (base, last.base, len(base.pieces) if at_end else node.base),

@@ -57,8 +57,8 @@ def read_yaml(text: str) -> YamlText:
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """Return the nodes of one document, whose marks locate them in the text. Raises ``YamlError`` if the
-    text isn't valid."""
+    """Return the nodes of one document. Each node's marks give its position in the text. Raises ``YamlError`` if
+    the text isn't valid."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text must be at most {MAX_CHARACTERS:,} characters long")
     try:

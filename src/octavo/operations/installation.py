@@ -1,4 +1,4 @@
-"""Load the packages of Octavo, and open the server's database and files."""
+"""Load Octavo's packages, and open the server's database and files."""
 
 from __future__ import annotations
 

@@ -295,19 +295,19 @@ def test_merged_cells_are_named_by_their_row_and_column() -> None:
     [
         (
             {"anchor": {"record": "r9", "column": "c1"}, "rowSpan": 1, "colSpan": 2},
-            "anchor: must be a cell with text",
+            "anchor: must be a text cell",
         ),
         (
             {"anchor": {"record": "r1", "column": "c9"}, "rowSpan": 1, "colSpan": 2},
-            "anchor: must be a cell with text",
+            "anchor: must be a text cell",
         ),
         (
             {"anchor": {"record": "r2", "column": "c1"}, "rowSpan": 1, "colSpan": 2},
-            "must cover only empty text cells",
+            "must cover only existing, empty text cells",
         ),
         (
             {"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 1, "colSpan": 3},
-            "must cover only empty text cells",
+            "must cover only existing, empty text cells",
         ),
         (
             {"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 0, "colSpan": 2},

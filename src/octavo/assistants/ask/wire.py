@@ -21,8 +21,8 @@ Format = Literal["document", "markdown"]
 
 
 class Ask(Struct, rename="camel"):
-    """Question to the assistant. ``conversation``: the ID of the caller's conversation to continue; an Octavo
-    extension."""
+    """Question to the assistant. ``conversation`` (an Octavo extension): the ID of the caller's conversation to
+    continue."""
 
     query: Question
     previous_queries: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=10)] = []

@@ -50,8 +50,8 @@ class IssueMeaning(Struct, frozen=True):
 
 
 class Scale(Struct, frozen=True):
-    """Scale of a model's cosine similarities: the similarity of the vectors of unrelated questions, and of two
-    wordings of the same question."""
+    """Scale of a model's cosine similarities: the similarity between vectors for unrelated questions, and between
+    vectors for two wordings of the same question."""
 
     unrelated: float
     same: float

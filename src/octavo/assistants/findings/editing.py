@@ -30,7 +30,10 @@ def update_finding(
     without a dismissal, and for an assignee who can't see the finding's space, and NotFound for an unknown assignee."""
     wanted = row.status if status is UNSET else status
     if reason is not UNSET and wanted != "canceled":
-        raise BadRequest("reason: only a dismissed finding has a reason; set `status` to `canceled`")
+        raise BadRequest(
+            "reason: only dismissed findings can have a reason. To dismiss the finding, set `status` to"
+            " `canceled`."
+        )
     kept = row.reason if wanted == row.status else None
     why = kept if reason is UNSET else reason
     if (wanted, why) != (row.status, row.reason):

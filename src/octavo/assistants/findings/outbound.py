@@ -280,5 +280,5 @@ _REASONS: dict[FailureKind, str] = {
 def explain(row: OutboundLinkRow) -> str:
     """Return the reason a link doesn't work."""
     if row.failure_kind is None:
-        return "It works again. The finding closes after the next check."
+        return "The link works again. This finding will be closed after the next check."
     return _REASONS[row.failure_kind].format(status=row.http_status)

@@ -668,7 +668,7 @@ def list_record_ids(tx: Transaction, finding_id: str, limit: int, page: str | No
 def _list_of(
     tx: Transaction, table: str, column: str, finding_id: str, limit: int, page: str | None
 ) -> Slice[str]:
-    """Return the sorted values of a column in the rows of a table that belong to a finding."""
+    """Return a finding's values in a column of a table, sorted."""
     return list_page(
         tx,
         limit,

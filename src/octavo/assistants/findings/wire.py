@@ -132,8 +132,8 @@ class IgnoredOnPage(Struct, rename="camel"):
 
 
 class SiteFindingPage(Struct, rename="camel", kw_only=True):
-    """Page that a finding concerns. ``ignored``: present only if the finding is ignored on this page; an Octavo
-    extension."""
+    """Page that a finding concerns. ``ignored`` (an Octavo extension): present only if the finding is ignored on this
+    page."""
 
     space_id: str
     page: ChangedPage
@@ -241,7 +241,7 @@ class FindingStatuses(Struct):
 
 
 class SiteFindingStats(Struct, rename="camel", kw_only=True):
-    """Finding counts. ``kinds``: the number of open findings by kind; an Octavo extension."""
+    """Finding counts. ``kinds`` (an Octavo extension): the number of open findings by kind."""
 
     total: int
     statuses: FindingStatuses

@@ -44,7 +44,7 @@ def setup_of(context: Context, row: ConnectionRow) -> SourceSetup:
 
 
 def test_connection(context: Context, row: ConnectionRow) -> SourceFailure | None:
-    """Test whether a source can be read, and return the reason if it can't be."""
+    """Test whether a source can be read, and return the reason if it can't."""
     connector = find_connector(context, row.connector)
     if connector is None:
         return None

@@ -51,5 +51,9 @@ def notice_of(untranslated: int, has_model: bool) -> str | None:
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"
-    why = "" if has_model else " No language model is configured: only the memory and the glossary were used."
+    why = (
+        ""
+        if has_model
+        else " No language model is configured, so only the translation memory and the glossary were used."
+    )
     return f"{texts} still in the source language.{why}"

@@ -32,10 +32,8 @@ def signs(text: str) -> list[int]:
 
 
 def similarity(text: str, other: str) -> float:
-    """Return the similarity of two segments: 1 if they have the same words in the same order, 0 if they have no words
-    in common.
+    """Return the similarity of two segments: 1 if they have the same words in the same order, and 0 if they have no
+    words in common.
 
-    >>> similarity("Export a page", "Export <1>a page</1> now")
-    0.86
-    """
+    >>> similarity("Export a page", "Export <1>a page</1> now") 0.86"""
     return round(SequenceMatcher(None, _words(text), _words(other), autojunk=False).ratio(), 2)

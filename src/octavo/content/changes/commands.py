@@ -295,8 +295,8 @@ MediaType = Annotated[
 
 
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
-    """File to add to a space. ``upload``: the key of an upload of the kind ``page_file``, for files up to 100
-    MB; an Octavo extension."""
+    """File to add to a space. ``upload`` (an Octavo extension): the key of an upload of the kind ``page_file``, for
+    files up to 100 MB."""
 
     name: FileName
     url: Annotated[str, Meta(max_length=2048)] | None = None

@@ -192,7 +192,7 @@ def read_edited(conflict: MergeConflict, value: object) -> object:
         return value
     if conflict.field == "file":
         raise BadRequest(
-            "value: isn't allowed for conflicts about a file. Edit the file directly to resolve the conflict."
+            "value: isn't allowed for file conflicts. Edit the file directly to resolve the conflict."
         )
     if conflict.field == "place":
         try:

@@ -176,7 +176,7 @@ class _Copier:
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
             if ref.get("space") not in (None, self.draft.state.space_id):
-                raise BadRequest(f"{where}: must be a URL to link to a page in another space")
+                raise BadRequest(f"{where}: must be a URL if the linked page is in another space")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
             path = self._found(where, lambda: self.draft.get_page(ref["page"]).file_path)
             return ("path", path + anchor) if path else ("url", f"/pages/{ref['page']}{anchor}")

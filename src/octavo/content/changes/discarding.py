@@ -22,7 +22,7 @@ def discard(context: Context, change_id: str) -> None:
     with context.db.write() as tx:
         change = store.lock_change(tx, change_id)
         if not store.is_empty_draft(tx, change.id) or has_pending(tx, change.branch_id):
-            raise Conflict("This change request isn't empty. Archive it instead.")
+            raise Conflict("This change request isn't empty, so it can't be discarded. Archive it instead.")
         store.delete_change(tx, change)
 
 

@@ -167,7 +167,7 @@ class BatchDocuments:
         return new, was
 
     def references_written(self, owner: Owner, document: Document) -> WrittenReferences:
-        """Return the written form of a document's references."""
+        """Return a document's references as they are written in its source."""
         return WrittenReferences(
             (ref.key, self.resolver.content_ref(owner, ref.ref, ref.type), ref.ref)
             for ref in references(document)

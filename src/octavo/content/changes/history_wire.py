@@ -20,8 +20,8 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery, kw_only=True):
-    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of the
-    previous revision; an Octavo extension. ``only``: the ID of the page or item whose changes to return. ``page``:
+    """Query parameters for a revision's changes. ``since`` (an Octavo extension): the earlier revision to compare with
+    instead of the previous revision. ``only``: the ID of the page or item whose changes to return. ``page``:
     `next.page` of the previous response."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10

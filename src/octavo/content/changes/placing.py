@@ -112,7 +112,9 @@ class PagePlacement:
         if change.slug is UNSET or change.slug == "":
             return self.draft.free_slug(replace(page, slug=slugify(page.title)))
         if _BAD_SLUG.search(change.slug):
-            raise BadRequest("slug: must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`")
+            raise BadRequest(
+                "slug: must not contain spaces, slashes, `?`, `#`, or `%`, and must not start with `~`"
+            )
         if self.draft.slug_taken(page, change.slug):
             raise Conflict(
                 f"slug: {change.slug!r} is already used by another page with the same parent. Choose another"

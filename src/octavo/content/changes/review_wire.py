@@ -69,7 +69,7 @@ class ReviewUrls(Struct):
 
 
 class Review(Struct, rename="camel", kw_only=True):
-    """Review of a change request. ``agent``: the agent that the reviewer used; an Octavo extension."""
+    """Review of a change request. ``agent`` (an Octavo extension): the agent that the reviewer used."""
 
     id: str
     revision: str

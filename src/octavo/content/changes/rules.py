@@ -34,7 +34,7 @@ Rule = dict[str, Any]
 
 _MOST_NAMED = 5
 """Maximum number of style guide violations to list in a reason."""
-NOT_MET = "this rule isn't met."
+NOT_MET = "not all conditions of this rule are met."
 """Reason to show to people who must not learn that a change request changes pages that are hidden from them."""
 UNNAMED = "someone"
 """ID of an unnamed hypothetical reviewer."""
@@ -170,7 +170,9 @@ def check_rules(
 def _check_rule(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> RuleResult:
     reason, missing = _refusal(tx, rule, change, actor_id)
     if reason is None and not _is_covered(rule, change):
-        return RuleResult(rule, "the people who reviewed it can't see all changed pages.", [], True)
+        return RuleResult(
+            rule, "the people who reviewed the change request can't see all changed pages.", [], True
+        )
     return RuleResult(rule, reason, missing)
 
 

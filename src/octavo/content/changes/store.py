@@ -148,7 +148,7 @@ def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
 
 
 def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
-    """Lock a change request until the transaction ends and return it."""
+    """Lock a change request until the transaction ends, and return it."""
     tx.one(f"SELECT 1 FROM change_requests WHERE id = :id{tx.for_update}", id=change_id)
     return get_change(tx, change_id)
 

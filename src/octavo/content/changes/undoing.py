@@ -28,7 +28,8 @@ def undo_change(ask: Ask, space_id: str, change_id: str, *, made: bool) -> Undon
         return UndoneChange("reverted", ask("revertRevision", merged)["id"])
     if not made:
         raise Conflict(
-            "Someone else created this change request. Revert the agent's edits in the change request."
+            "Someone else created this change request, so it can't be undone as a whole. Revert the"
+            " agent's edits in it instead."
         )
     if change["status"] == "archived":
         return UndoneChange("already")

@@ -48,7 +48,7 @@ def read_suggestion(
     made = try_suggestion(context, access, about.page, about.node, suggestion)
     if max(len(msgspec.json.encode(nodes)) for nodes in (made.was, made.becomes)) > MAX_SUGGESTION:
         raise TooLarge(
-            f"suggestion: can only be made for blocks of at most {format_size(MAX_SUGGESTION)}. Edit larger"
+            f"suggestion: edits can be suggested only for blocks of at most {format_size(MAX_SUGGESTION)}. Edit larger"
             " blocks directly."
         )
     return made

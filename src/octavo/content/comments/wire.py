@@ -81,7 +81,7 @@ class CommentBody(Struct):
 
 
 class CommentReply(Struct, rename="camel", kw_only=True):
-    """Reply to a comment. ``agent``: the agent that the author used to write it; an Octavo extension."""
+    """Reply to a comment. ``agent`` (an Octavo extension): the agent that the author used to write it."""
 
     id: str
     posted_by: User
@@ -111,8 +111,8 @@ class Suggestion(Struct, rename="camel", kw_only=True):
 
 
 class Comment(Struct, rename="camel", kw_only=True):
-    """Comment on a page or a change request. ``agent``: the agent that the author used to write it; an Octavo
-    extension."""
+    """Comment on a page or a change request. ``agent`` (an Octavo extension): the agent that the author used to write
+    it."""
 
     id: str
     posted_by: User
@@ -156,8 +156,8 @@ class CommentsQuery(RepliesQuery, rename="camel", kw_only=True):
 
 class PostComment(Struct, rename="camel"):
     """New comment. ``node``: the node to comment on, which must be on ``page`` if a page is given; without a page, the
-    node isn't checked. ``suggestion``: the replacement for the block ``node``, as Markdown or nodes; an Octavo
-    extension, only in change requests. With a suggestion, the body can be empty."""
+    node isn't checked. ``suggestion`` (an Octavo extension, only in change requests): the replacement for the block
+    ``node``, as Markdown or nodes. With a suggestion, the body can be empty."""
 
     body: BodyInput
     page: str | None = None

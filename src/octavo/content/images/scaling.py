@@ -19,7 +19,7 @@ from .widths import MAX_PIXELS, STEPS, wanted_widths
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 _WORTH = 0.9
-"""Maximum file size of a variant, as a fraction of the size of the original."""
+"""Maximum file size of a variant, as a fraction of the original's size."""
 _QUALITY = 85
 _EFFORT = 2
 """WebP compression effort, from 0 to 6. The library's default of 4 saves another 4% of the size but takes 50%

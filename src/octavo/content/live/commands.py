@@ -11,11 +11,7 @@ from octavo.kit.texts import pattern
 
 Client = Annotated[
     str,
-    Meta(
-        pattern=pattern(
-            r"^[A-Za-z0-9_-]{8,64}\Z", "have 8 to 64 characters, which can be letters, digits, - and _"
-        )
-    ),
+    Meta(pattern=pattern(r"^[A-Za-z0-9_-]{8,64}\Z", "be 8 to 64 letters, digits, hyphens, and underscores")),
 ]
 Position = Annotated[int, Meta(ge=0, lt=1_000_000_000)]
 Number = Annotated[int, Meta(ge=0, lt=1_000_000_000_000)]

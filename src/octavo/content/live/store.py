@@ -95,7 +95,7 @@ def find_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
-    """Lock a live page until the transaction ends and return it."""
+    """Lock a live page until the transaction ends, and return it."""
     row = tx.one(f"SELECT {_LIVE} FROM page_live WHERE {_PAGE}{tx.for_update}", **_key(key))
     return LiveRow(*row) if row else None
 

@@ -372,7 +372,7 @@ class ContentReader:
             return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
         except BadRequest as error:
             raise NotFound(
-                f"The document of the page with the ID {page_id!r} couldn't be computed: {error}"
+                f"The document for the page with the ID {page_id!r} couldn't be computed: {error}"
             ) from None
 
     def files(self, query: FilesQuery) -> Listing[File]:

@@ -340,5 +340,5 @@ def check_totals(tx: Transaction, space_id: str) -> str | None:
     if kept != counted:
         return f"references: totals of {len(kept)} targets are stored, {len(counted)} expected"
     if _totals(tx, space_id, generation) != total_of(counted):
-        return "references: the totals of the space don't match those of its targets"
+        return "references: the space's totals don't match its targets' totals"
     return None

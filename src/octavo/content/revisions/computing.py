@@ -145,7 +145,7 @@ def register_computer(type: str, computer: Computer) -> None:
 
 
 def register_resolver(kind: str, resolve: Resolve) -> None:
-    """Register the resolver of a kind of dependency."""
+    """Register the resolver for a kind of dependency."""
     _resolvers[kind] = resolve
 
 

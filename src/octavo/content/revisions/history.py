@@ -173,7 +173,7 @@ class RevisedPages(Struct, frozen=True):
 
 
 _NAMED = 5_000
-"""Maximum number of changed pages to read for the description of a list of revisions. Only large imports change more
+"""Maximum number of changed pages to read to describe a list of revisions. Only large imports change more
 pages."""
 
 

@@ -24,7 +24,7 @@ page enqueues its job."""
 
 
 def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
-    """Enqueue jobs that record the positions of the nodes of these pages."""
+    """Enqueue jobs that record the node positions on these pages."""
     organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     for page_id in page_ids:
         enqueue(
@@ -39,7 +39,7 @@ def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> No
 
 @job("noteNodes", bound=None, in_maintenance=True)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
-    """Record the positions of the nodes of a page, for its versions without such a record."""
+    """Record a page's node positions, for its versions without such a record."""
     with context.db.read() as tx:
         bodies = tx.all(
             """SELECT v.body FROM page_versions v

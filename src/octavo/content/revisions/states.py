@@ -111,7 +111,7 @@ def lock_branch(tx: Transaction, branch_id: str) -> bool:
 
 
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
-    """Return the state of a revision of this space. Raises NotFound if there is none."""
+    """Return the state of a revision in this space. Raises NotFound if there is none."""
     row = tx.one(
         """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l
            ON l.id = r.branch_id
@@ -129,7 +129,7 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
 
 
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
-    """Return the head of a branch of this space. Raises NotFound if there is none."""
+    """Return the head of a branch in this space. Raises NotFound if there is none."""
     revision = tx.value(
         "SELECT revision FROM branches WHERE id = :branch AND space_id = :space",
         branch=branch_id,

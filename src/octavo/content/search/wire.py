@@ -19,7 +19,7 @@ class SearchQuery(PageQuery, kw_only=True):
 
 
 class TaggedSearchQuery(SearchQuery, kw_only=True):
-    """Query parameters for a search among pages. ``tag``: the tag to filter by; an Octavo extension."""
+    """Query parameters for a search among pages. ``tag`` (an Octavo extension): the tag to filter by."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 

@@ -43,9 +43,9 @@ _BLANK = "\ufeff \t\r\n"
 
 
 class BlockEntry(Struct, frozen=True):
-    """Top-level block: the number of characters before it and in it, and the number of references in it. Also, for the
-    block and each node with a key inside it, in reading order: the digests of the content (``keys.Digests``), the name
-    from which the key is derived, and the key."""
+    """Top-level block: the number of characters before it and in it, and the number of references in it. For the
+    block and each keyed node inside it, in reading order, it also contains the content digests (``keys.Digests``), the
+    name from which the key is derived, and the key."""
 
     type: str
     gap: int

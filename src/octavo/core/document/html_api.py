@@ -244,7 +244,7 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-examples", data_names=names)
 
     def openapi_part(self, block: Block) -> Pieces:
-        """Render the heading of a part of an operation, such as its query parameters."""
+        """Render the heading for a part of an operation, such as its query parameters."""
         part = text_of(block.data, "part")
         id = self._mark_part(block, getattr(self.labels, f"api_{part}", "")) if part else None
         return element("p", block.nodes, class_="openapi-part", id=id, data_part=part)

@@ -226,7 +226,7 @@ class _Reader:
             )
             cell = table.data["records"].get(record, {}).get("values", {}).get(column)
             if not isinstance(cell, str) or cell not in cells:
-                raise DocumentError(f"{here}.anchor: must be a cell with text")
+                raise DocumentError(f"{here}.anchor: must be a text cell")
             for name, span in (("colSpan", "colspan"), ("rowSpan", "rowspan")):
                 count = merge.get(name)
                 if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MAX_SPAN:
@@ -242,7 +242,7 @@ class _Reader:
             spans = merge["colSpan"] > 1 or merge["rowSpan"] > 1
             if spans and (merge["anchor"]["record"], merge["anchor"]["column"]) not in made:
                 raise DocumentError(
-                    f"{path}[{at}]: must cover only empty text cells that exist and belong to no other range"
+                    f"{path}[{at}]: must cover only existing, empty text cells that aren't part of another range"
                 )
 
     def children(

@@ -885,7 +885,7 @@ def _number(text: str) -> int | float | None:
 
 
 def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block]) -> str:
-    """Put a cell's blocks into the fragments of a table and return the cell's value: the name of the
+    """Put a cell's blocks into the fragments of a table, and return the cell's value: the name of the
     fragment."""
     name = f"r{number}{column}"
     cells.append(Fragment(name, nodes, "cell"))

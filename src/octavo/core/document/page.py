@@ -331,7 +331,7 @@ class _Head:
         if not complete:
             self.problem(
                 key,
-                f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; invalid tags are ignored",
+                f"{key}: each tag must be a slug with at most {MAX_SLUG} characters; invalid tags are ignored",
             )
         return tags
 

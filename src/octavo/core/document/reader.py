@@ -31,7 +31,7 @@ from .tag_reader import ANY_TAG, PAIRED, TAGS, VOID_TAGS, read_integration
 MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""Limits on the total number of characters of footnotes: a minimum, plus a multiple of the length of the page. A
+"""Limits on the total number of characters of footnotes: a minimum, plus a multiple of the page length. A
 footnote is parsed again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end inline syntax in a paragraph."""

@@ -47,7 +47,9 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
         )
         if b"authorization" not in request.headers:
             # A browser cookie doesn't count as a token, because other sites could make browsers send it.
-            raise NotSignedIn("Agents must send a token in the `Authorization: Bearer <token>` header.")
+            raise NotSignedIn(
+                "This endpoint requires a token. Send it in the `Authorization: Bearer <token>` header."
+            )
         dispatcher.enter(call)
         return ToolCaller(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
 

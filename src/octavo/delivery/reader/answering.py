@@ -61,7 +61,8 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         answer = _visit(view, host, path, coming).answer
     except RedirectBeforeVisit:
         raise Unauthorized(
-            "Sign in to this site, or send a visitor token in the `Authorization: Bearer <token>` header.",
+            "Only authenticated visitors can access this site. Sign in, or send a visitor token in the"
+            " `Authorization: Bearer <token>` header.",
             **{"www-authenticate": "Bearer"},
         ) from None
     if isinstance(answer, Answer):

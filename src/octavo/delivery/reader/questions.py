@@ -57,7 +57,7 @@ def read_question(form: bytes) -> Question:
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
-        raise BadRequest("body: must be a form") from None
+        raise BadRequest("body: must be form-encoded") from None
     asked, before = fields.get("q", [""])[0], fields.get("before", [])
     previous = fields.get("previous", [""])[0]
     if len(previous) > _ID or "\0" in previous:
@@ -89,7 +89,7 @@ def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
     try:
         fields = parse_qs(form.decode(), max_num_fields=10)
     except ValueError:
-        raise BadRequest("body: must be a form") from None
+        raise BadRequest("body: must be form-encoded") from None
     answer, asked, rating = (fields.get(name, [""])[0] for name in ("answer", "q", "rating"))
     if not 0 < len(answer) <= _ID:
         raise BadRequest("answer: must be the ID of an answer")

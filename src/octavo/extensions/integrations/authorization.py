@@ -111,7 +111,7 @@ class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
 
 def _forbidden(role: str) -> Forbidden:
     return Forbidden(
-        f"This requires the `{role}` role or higher in this space or site. Ask an administrator for access."
+        f"This operation requires the `{role}` role or higher in this space or site. Ask an administrator for access."
     )
 
 
@@ -130,7 +130,7 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
         raise missing
     if isinstance(actor, Script) and actor.integration_id == row.id:
         if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id is not None):
-            raise Forbidden("This requires a signed-in person or the integration's own token.")
+            raise Forbidden("This operation requires a signed-in person or the integration's own token.")
         return IntegrationAccess(row, actor, True)
     role = role_at_owner(tx, actor, row.organization_id)
     if not at_least(role, INTEGRATION[Can.VIEW]) and row.visibility == "private":

@@ -176,9 +176,7 @@ def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
             active = installation is not None and installation.status == "active"
             subject = Subject(integration, installation) if active else None
     if subject is None:
-        raise BadRequest(
-            f"source.type: {asked.source.type!r} isn't provided by any active integration in this space"
-        )
+        raise BadRequest(f"source.type: no active integration in this space provides {asked.source.type!r}")
     return _Question(subject, source_id, asked, whole)
 
 

@@ -187,7 +187,7 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
             " instead."
         )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("This event can't be delivered again, because only failed events can.")
+        raise Conflict("This event can't be delivered again, because its delivery hasn't failed.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 

@@ -156,7 +156,9 @@ def _subject(
 ) -> Subject:
     installation = store.find_installation_in(tx, row.id, organization_id)
     if installation is None:
-        raise NotFound(f"The integration {row.name!r} isn't installed in this space or on this site.")
+        raise NotFound(
+            f"The integration {row.name!r} isn't installed in this space or on this site. Install it first."
+        )
     place = store.find_place(tx, installation.id, cast("Kind", kind), place_id) if kind else None
     return Subject(row, installation, place)
 

@@ -147,7 +147,7 @@ def _seal(context: Context, id: str, grant: ProviderTokens) -> str:
 
 def _open(context: Context, draft: DraftRow) -> ProviderTokens:
     if draft.secret is None:
-        raise Conflict(f"Sign in with {_label(draft.provider)} first.")
+        raise Conflict(f"You aren't signed in with {_label(draft.provider)}. Sign in first.")
     return msgspec.json.decode(DRAFT_SECRET.open(context.sealer, draft.secret, draft.id), type=ProviderTokens)
 
 
@@ -205,7 +205,7 @@ def _person_at(context: Context, at: SyncAccess, remote: Remote) -> tuple[DraftR
     with context.db.read() as tx:
         draft = store.find_draft(tx, at.id)
     if draft is None or draft.authorized_by is None:
-        raise Conflict("credential: `app` requires signing in with GitHub or GitLab first")
+        raise Conflict("credential: to use `app`, sign in with GitHub or GitLab first")
     app = require_app(context, draft.provider)
     if not app.owns(remote):
         raise BadRequest(f"remote: must be a repository on {app.origin}, where you signed in")
@@ -216,7 +216,7 @@ def keep_repository(tx: Transaction, id: str, repository: AppRepository) -> None
     """Store the repository of a new sync, and delete the tokens that were only needed to choose it."""
     draft = store.find_draft(tx, id)
     if draft is None:
-        raise Conflict("credential: `app` requires signing in with GitHub or GitLab first")
+        raise Conflict("credential: to use `app`, sign in with GitHub or GitLab first")
     kept: dict[str, Any] = {"account": repository.account, "repository_id": repository.id or None}
     if draft.provider == "github":
         kept["secret"] = None
@@ -242,7 +242,7 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
     app = require_app(context, draft.provider)
     if not app.owns(read_remote(row.remote, local=True)):
         raise Conflict(
-            f"This server's app is registered at {app.origin}, but the repository is hosted elsewhere."
+            f"This server's app is registered at {app.origin}, but the repository is on another server."
             " Disconnect the repository, and connect it with an access token."
         )
     if isinstance(app, GitHubApp):

@@ -188,7 +188,7 @@ class GitHubApp(ProviderApp):
             },
         )
         if grant is None:
-            raise BadRequest("code: was rejected by GitHub. Start over.")
+            raise BadRequest("code: was rejected by GitHub. Sign in with GitHub again.")
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
@@ -216,7 +216,7 @@ class GitHubApp(ProviderApp):
         answer = self._send(f"{self._api}{place}/installation", "GET", self._signed())
         if answer.status == 404:
             raise Conflict(
-                f"The app isn't installed on {path}. Install it on this repository in GitHub first."
+                f"The app isn't installed on {path}. On GitHub, install it on this repository first."
             )
         return AppRepository(found.id, self._decode(answer, _Installation).id)
 
@@ -299,7 +299,7 @@ class GitLabApp(ProviderApp):
         form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         grant = self._ask_tokens("/oauth/token", self._own(form))
         if grant is None:
-            raise BadRequest("code: was rejected by GitLab. Start over.")
+            raise BadRequest("code: was rejected by GitLab. Sign in with GitLab again.")
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:

@@ -46,8 +46,8 @@ class CommitDescription(Struct, frozen=True):
 
 
 def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitPerson]) -> set[str]:
-    """Return the members whose verified email addresses appear in commits. Anyone can put any address in a commit,
-    so use the result only to restrict permissions, never to grant them."""
+    """Return the members whose verified email addresses appear in commits. Anyone can put any email address in a
+    commit, so use the result only to restrict permissions, never to grant them."""
     found = set()
     for email in {person.email for person in people if person.email}:
         user = find_user_by_email(tx, email)

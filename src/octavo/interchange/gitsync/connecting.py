@@ -55,7 +55,7 @@ def get(tx: Transaction, at: SyncAccess) -> Connected:
     """Return the sync. Raises NotFound if there is no sync."""
     found = store.find(tx, at.rows, at.id)
     if found is None:
-        raise NotFound(f"This {at.kind} isn't synced with a Git repository.")
+        raise NotFound(f"This {at.kind} isn't synced with a Git repository. Connect a repository first.")
     return found
 
 
@@ -63,7 +63,7 @@ def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
     """Return the sync of a space. Raises NotFound if there is no sync."""
     found = store.find(tx, SyncRow, space_id)
     if found is None:
-        raise NotFound("This space isn't synced with a Git repository.")
+        raise NotFound("This space isn't synced with a Git repository. Connect a repository first.")
     return found
 
 
@@ -101,7 +101,9 @@ def connect(
     or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
     if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
-        raise Conflict("This space has restricted pages, which can't be synced with Git.")
+        raise Conflict(
+            "This space has restricted pages, which can't be synced with Git. Let everyone see them first."
+        )
     if store.find(tx, at.rows, at.id) is not None:
         raise Conflict(f"This {at.kind} is already synced. Disconnect it first.")
     store.insert(tx, row)
@@ -291,8 +293,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This requires the `create` role in every synced space of this {at.kind}. Ask for the "
-                "role in the spaces where you don't have it."
+                f"This operation requires the `create` role in every synced space of this {at.kind}. Ask an"
+                " administrator for this role in the spaces where your role is lower."
             )
 
 
@@ -416,7 +418,7 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     if link is not None:
         if link.branch is None:
             raise Conflict(
-                "This branch is in another repository, where only that repository's owners can push."
+                "This branch is in another repository, and only that repository's owners can push to it."
             )
         if branch is not None and branch != link.branch:
             raise Conflict(

@@ -81,7 +81,7 @@ class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
 class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
     """Repository to connect. ``repositoryId``: for GitHub, the number or the owner and name of the
     repository. ``projectId``: for GitLab, the number or the path of the project. ``customInstanceURL``: for
-    GitLab, the URL of a server other than gitlab.com. ``accessToken``: for GitHub, an Octavo extension."""
+    GitLab, the URL of a server other than gitlab.com. ``accessToken``: an Octavo extension for GitHub."""
 
     repository_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
     project_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
@@ -173,9 +173,9 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
     """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` with an access
-    token but no repository, and `active` otherwise. ``access``: whether the caller signed in with the provider or
-    specified an access token; an Octavo extension. ``parentInstallationId``: the site or collection that a space is
-    synced as part of."""
+    token but no repository, and `active` otherwise. ``access`` (an Octavo extension): whether the caller signed in with
+    the provider or specified an access token. ``parentInstallationId``: the site or collection that a space is synced
+    as part of."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget
@@ -257,7 +257,7 @@ def read_installation_request(
         )
     if or_none(body.child_installation_project_directories):
         raise BadRequest(
-            "childInstallationProjectDirectories: isn't supported. Specify the folders of spaces in the"
+            "childInstallationProjectDirectories: isn't supported. Specify each space's folder in the"
             " repository's docs.yaml instead."
         )
     config = body.provider_configuration

@@ -102,8 +102,8 @@ class SyncRun(Generic[R]):
                 known = (row.commit_id or "")[:12]
                 raise Stopped(
                     Reason.REWRITTEN,
-                    f"The branch no longer contains {known}, the last synced commit: its history was"
-                    " rewritten, or it belongs to another repository. Choose which side to keep.",
+                    f"The branch no longer contains {known}, the last synced commit. Its history was"
+                    " rewritten, or the branch is from another repository. Choose which side to keep.",
                 )
             if copy.tree_of(head) is None and before is not None:
                 raise Stopped(Reason.EMPTIED, "The branch no longer contains any files.")

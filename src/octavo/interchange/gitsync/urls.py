@@ -48,14 +48,14 @@ def read_remote(text: str, *, local: bool) -> Remote:
     """Parse ``https://…``, ``ssh://…``, or ``git@host:path``. ``local``: whether to also accept
     ``file:///…``. Raises BadRequest if it is invalid."""
     if not text or len(text) > 2000 or _CONTROL.search(text):
-        raise BadRequest("remote: must be the URL of a repository, without spaces")
+        raise BadRequest("remote: must be a repository URL without spaces")
     if "://" not in text and (match := _SCP.fullmatch(text)):
         # Without a leading slash, the path is relative to the user's home directory.
         user = match[1] or "git"
         return Remote("ssh", match[2], None, user, match[3], f"{user}@{match[2]}:{match[3]}")
     parts = read_address(text)
     if parts is None or parts.query or parts.fragment:
-        raise BadRequest("remote: must be the URL of a repository, without a query string")
+        raise BadRequest("remote: must be a repository URL without a query string")
     if parts.scheme == "file" and local:
         if parts.authority not in ("", "localhost") or not parts.path.startswith("/"):
             raise BadRequest("remote: a file URL must not contain a host")
@@ -74,7 +74,7 @@ def read_remote(text: str, *, local: bool) -> Remote:
         url = f"ssh://{quote(user)}@{authority}{parts.path}"
         return Remote("ssh", parts.host, parts.port, user, parts.path, url)
     kinds = "HTTPS, SSH, or file" if local else "HTTPS or SSH"
-    raise BadRequest(f"remote: must be the URL of a repository ({kinds})")
+    raise BadRequest(f"remote: must be a repository URL ({kinds})")
 
 
 def split_credential(text: str) -> tuple[str, str, str]:

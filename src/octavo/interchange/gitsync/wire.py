@@ -373,7 +373,8 @@ def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     credential = _credential(body.credential)
     if credential == APP:
         raise BadRequest(
-            "credential: can be `app` only when you connect. Disconnect the repository, and connect it again."
+            "credential: can be set to `app` only when you connect a repository. Disconnect the"
+            " repository, then connect it again."
         )
     return settings | {"credential": credential}
 

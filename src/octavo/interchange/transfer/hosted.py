@@ -275,7 +275,7 @@ class _Reading:
                     entries.append(SummaryEntry(kind="link", title=title, href=url))
                 else:
                     self._source.problem(
-                        title, "left_out", "skipped: the API didn't return the target of this link"
+                        title, "left_out", "skipped: the API didn't return this link's target"
                     )
             else:
                 self._source.problem(title, "left_out", "skipped: this page is generated from another source")

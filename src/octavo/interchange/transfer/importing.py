@@ -221,7 +221,7 @@ def stage_files(
             ]
             if head.icon and not is_free(head.icon):
                 drawn = "the closest free icon is shown instead" if icon(head.icon) else "no icon is shown"
-                message = f"{head.icon[:60]} isn't in the free set of Font Awesome; {drawn}"
+                message = f"{head.icon[:60]} isn't in the free Font Awesome set; {drawn}"
                 plan.problems.append(Problem(read.planned.file_path or "", 1, "paid_icon", message))
             check.check(read.planned.file_path or "", read.text)
             check.check_cover(read.planned.file_path or "", head.cover)

@@ -253,9 +253,9 @@ def _place(
             base = find_base(tx, run.space_id, run.origin, run.change_id)
             if base is None:
                 raise SourceError(
-                    "The pages of the earlier import aren't in the target, because its change request isn't"
-                    " merged or because that import is too old to be updated. Merge the change request, or"
-                    " start a new import."
+                    "The pages from the earlier import aren't in the target. Either the import's change"
+                    " request isn't merged, or the import is too old to be updated. Merge the change"
+                    " request, or start a new import."
                 )
             brought = update(tx, base, state, staged, in_change=run.change_id is not None)
             return brought.edited

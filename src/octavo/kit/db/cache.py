@@ -46,7 +46,7 @@ _shares: dict[str, Share] = {}
 
 
 def share(name: str, weight: int) -> Share:
-    """Declare the share of a cache, for all applications of the process. Raises ValueError if the name is already
+    """Declare the share of a cache, for all applications in the process. Raises ValueError if the name is already
     in use."""
     if name in _shares:
         raise ValueError(f"two caches have the name {name}")

@@ -362,7 +362,10 @@ class PostgresDatabase(Database):
                         return
         except psycopg.Error as error:
             raise Unavailable(f"{name}: {in_one_line(error)}") from None
-        raise Unavailable(f"{name} and OCTAVO_DATABASE_URL point to different databases.")
+        raise Unavailable(
+            f"{name} and OCTAVO_DATABASE_URL point to different databases. Set both to URLs of the same"
+            " database."
+        )
 
     def is_damaged(self) -> bool:
         return self._damaged

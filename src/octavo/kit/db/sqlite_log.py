@@ -163,7 +163,7 @@ class SqliteLog:
             page, size, checksum = self._frame(end.salt, number, page_size)
             wanted[page] = _LOG_HEAD + (number - 1) * (_FRAME.size + page_size) + _FRAME.size
         if checksum != end.checksum or not size:
-            raise LostTrack("the log doesn't end where its index says")
+            raise LostTrack("the log doesn't end at the position given in its index")
         # Pages that a commit removed from the database are not needed.
         return ChangedPages(
             end.salt, size, page_size, {page: at for page, at in sorted(wanted.items()) if page <= size}

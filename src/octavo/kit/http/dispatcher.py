@@ -365,7 +365,10 @@ class Dispatcher:
         Unauthorized if there is no valid token."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
-            raise Unauthorized(f"Requests with bodies larger than {format_size(SMALL_BODY)} require a token.")
+            raise Unauthorized(
+                f"Requests with bodies larger than {format_size(SMALL_BODY)} require a token. Send one in the"
+                " `Authorization: Bearer <token>` header."
+            )
 
     @staticmethod
     @contextmanager

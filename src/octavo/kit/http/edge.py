@@ -272,7 +272,7 @@ class Request:
             self._parts.append(await self._next())
         return self._size <= limit
 
-    async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
+    async def read(self, limit: int, limit_of: str = "this operation accepts") -> bytes:
         """Return the body. Raises TooLarge if it has more than ``limit`` bytes, and BadRequest if it is
         incomplete."""
         async for part in self.read_parts(limit, limit_of):
@@ -372,7 +372,7 @@ class _Found(NamedTuple):
 
 
 class Edge:
-    """Application of routes. ``application``: the application that an ASGI server runs.
+    """Application that serves routes. ``application``: the application that an ASGI server runs.
 
     ``refuse``: a function that renders errors. ``headers``: the headers of every response. ``preflight``: the headers
     of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes. ``limiter``: the limiter

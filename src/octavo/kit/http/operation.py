@@ -461,7 +461,7 @@ class Drafted(Struct, frozen=True):
 
 
 class Person(Struct, frozen=True):
-    """Person with the access of the token or session that they are using.
+    """Person with the access granted by the token or session that they are using.
 
     ``token_id``: the ID of the token; empty if a job acts for the person. ``scopes``: the scopes; None for all
     permissions of the person. ``organization_id``: the only accessible organization; None for all organizations of

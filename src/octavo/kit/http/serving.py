@@ -105,7 +105,7 @@ def run_served(main: Coroutine[object, object, T]) -> T:
 
 
 def resolve(host: str) -> str:
-    """Return the IP address for a hostname or an address. Raises OSError if it can't be resolved."""
+    """Return the IP address for a hostname or IP address. Raises OSError if it can't be resolved."""
     return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0])
 
 

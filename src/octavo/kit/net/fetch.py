@@ -351,7 +351,7 @@ def _refuse_odd_numbers(host: str) -> None:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchNotAllowed(
-                f"{host}: this format of IP address isn't allowed. Use a hostname, or an address such as"
+                f"{host}: IP addresses in this format aren't allowed. Use a hostname, or an address such as"
                 " 192.0.2.1."
             ) from None
 

@@ -118,9 +118,8 @@ class Directory(Struct, frozen=True):
     def authenticate(self, email: str, password: str) -> DirectoryPerson | None:
         """Return the person with this email address and password, or None if either is wrong.
 
-        An unknown address causes as many requests as a wrong password. Raises DirectoryUnavailable if the directory
-        has a problem.
-        """
+        An unknown email address causes as many requests as a wrong password. Raises DirectoryUnavailable if the
+        directory has a problem."""
         if not password:
             # A bind with an empty password succeeds without checking anything (RFC 4513, 5.1.2).
             return None

@@ -28,9 +28,7 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     """Count an email that is about to be sent to an address. Raises TooManyRequests if the address's daily limit is
     exceeded."""
     most = settings.mails_per_day
-    message = (
-        f"{address}: the limit of {most} emails per day for this address was reached. Try again tomorrow."
-    )
+    message = f"{address}: the daily limit of {most} emails to this address was reached. Try again tomorrow."
     spend(tx, "mails", address.strip().lower(), most, message)
 
 

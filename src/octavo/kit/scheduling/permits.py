@@ -1,4 +1,4 @@
-"""Permit to compute, which one thread holds at a time.
+"""Compute permit, held by one thread at a time.
 
 Threads that compute compete for the interpreter with each other and with the event loop, which serves most readers
 itself. The event loop releases the interpreter for every query and for every chunk that it sends, and then has to
@@ -41,7 +41,7 @@ _thread = _Thread()
 
 
 class _Permit:
-    """Permit to compute, of which each process has only one. Waiting owners get it in the order that
+    """Compute permit. Each process has only one. Waiting owners get it in the order that
     ``owners.Places`` determines."""
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """Run a block without the permit. This is for blocks that only one thread at a time can run, because other
+    """Run a block without the permit. This is for blocks that only one thread can run at a time, because other
     threads wait for that thread."""
     _permit.release()
     _thread.writes = True

@@ -122,7 +122,7 @@ def _parse_key(place: str, text: str) -> bytes:
             continue
     if len(text) < _MIN_PASSPHRASE:
         raise Unavailable(
-            f"{place}: must be 32 bytes in hex or Base64, or a passphrase of at least {_MIN_PASSPHRASE}"
+            f"{place}: must be 32 bytes in hex or Base64, or a passphrase with at least {_MIN_PASSPHRASE}"
             " characters"
         )
     # The salt is fixed, because every process must derive the same key from the passphrase alone.

@@ -1,8 +1,8 @@
 """Export and import a whole organization as a folder: current content as files, and all other data as rows.
 
-organization.json             format and version of this folder
+    organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
-    history/XX/HASH               texts and files that only older revisions and change requests have
+    history/XX/HASH               Markdown sources and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object per line: everything else, with its IDs
 
 Secrets, such as passwords, tokens, sessions, and invitations, aren't exported. Rows refer to Markdown sources and
@@ -79,7 +79,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     """Export an organization to ``folder``, from a single snapshot of the database. Raises BadRequest if the folder
     isn't empty or the organization doesn't exist."""
     if folder.exists() and any(folder.iterdir()):
-        raise BadRequest(f"{folder}: must be empty or not exist yet")
+        raise BadRequest(f"{folder}: must be a new or empty folder")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
     with context.db.read() as tx:
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
@@ -353,7 +353,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
         raise line.refuse(
             "keys",
-            "these block keys conflict with those of an existing space that has the same text",
+            "these block keys conflict with the keys in an existing space that has the same text",
         )
 
 
@@ -376,8 +376,8 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
             raise line.refuse(
                 "kind",
                 f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with"
-                f" this email address, but this server has {_KINDS[here[1]]} account. Change the address on"
-                " this server, then import the archive again.",
+                f" this email address, but this server has {_KINDS[here[1]]} account. Change the email"
+                " address on this server, then import the archive again.",
             )
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made

@@ -406,8 +406,10 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
         for row in read_rows(tx, tables["bodies"]):
             there.add(row["hash"])
             if not _is_sound_text(tx, row["hash"]):
-                findings.append(f"text {row['hash']} is damaged")
-        findings += [f"text {gone} is missing" for gone in sorted(named_content(tx, "text") - there)]
+                findings.append(f"Markdown source {row['hash']} is damaged")
+        findings += [
+            f"Markdown source {gone} is missing" for gone in sorted(named_content(tx, "text") - there)
+        ]
         files = sorted(named_content(tx, "file"))
         for what, query in _STATES.items():
             findings += [f"{what}: {row[0]}" for row in tx.all(f"{query} LIMIT {BATCH}")]
@@ -454,7 +456,7 @@ def _is_sound_text(tx: Transaction, digest: str) -> bool:
 
 
 _STATES = {
-    "there is a space whose main revision isn't the head of its main branch": (
+    "a space's main revision isn't the head of its main branch": (
         "SELECT s.id FROM spaces s LEFT JOIN branches b ON b.id = s.main_branch AND b.revision = s.main_revision"
         " WHERE b.id IS NULL"
     ),

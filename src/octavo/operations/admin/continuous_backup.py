@@ -416,7 +416,7 @@ class _Files:
         self._seen: dict[str, int] = {}
 
     def list_hashes(self) -> set[str]:
-        """Return the hashes of all files of the server."""
+        """Return the hashes of all of the server's files."""
         if self.folder is None:
             return set()
         return {path.name for path in self.folder.glob("??/*") if _HASH.fullmatch(path.name)}

@@ -117,9 +117,7 @@ def import_as_site_or_space(
                 context, source, where, space_id, known, title, publish, None, progress, whole
             )
         if title is not None and not source.parts:
-            raise BadRequest(
-                f"title: can't be used, because {DOCS_PATH} already sets the titles of the spaces"
-            )
+            raise BadRequest(f"title: can't be used, because {DOCS_PATH} already sets the spaces' titles")
         config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)

@@ -75,14 +75,13 @@ def token_for(
 ) -> str:
     """Create a token for the person with this email address. The account is created if needed.
 
-    ``organization_id``: the organization that the person joins with ``role`` (by default, ``read``). Existing
-    members keep their role unless one is given. ``lifetime``: the lifetime of the token in milliseconds.
-    ``hand_over``: whether to use an account even if its address was never verified, in which case it may belong to
-    someone else. All credentials of the account are then removed.
+    ``organization_id``: the organization that the person joins with ``role`` (by default, ``read``). Existing members
+    keep their role unless one is given. ``lifetime``: the lifetime of the token in milliseconds. ``hand_over``: whether
+    to use an account even if its email address was never verified, in which case it may belong to someone else. All
+    credentials of the account are then removed.
 
-    Raises Conflict if an account with an unverified address would become a member without ``hand_over``, or if the
-    account is deactivated.
-    """
+    Raises Conflict if an account with an unverified email address would become a member without ``hand_over``, or if
+    the account is deactivated."""
     with context.db.write() as tx:
         user_id = _person(tx, email, hand_over=hand_over)
         if organization_id is not None:

@@ -53,7 +53,7 @@ def find_named(
             return meant[0]
     if found:
         raise BadRequest(f"{given!r} is ambiguous. Use an ID:\n{_table(found)}")
-    there = f"; there are:\n{_table(named)}" if named else f", and there is no other {what}"
+    there = f". Choose one of these:\n{_table(named)}" if named else f", and there is no other {what}"
     raise NotFound(f"There is no {what} {given!r}{there}")
 
 
@@ -63,8 +63,12 @@ def the_organization(context: Context) -> str:
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:
-        there = f"; there are:\n{_table(named)}" if named else ", and there is none yet"
-        raise BadRequest(f"--org: is required to choose the organization of the new space{there}")
+        there = (
+            f". Choose one of these:\n{_table(named)}"
+            if named
+            else ", but there is no organization yet. Start Octavo and create one first."
+        )
+        raise BadRequest(f"--org: is required to choose an organization for the new space{there}")
     return named[0].id
 
 

@@ -176,7 +176,9 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             mail.allow(tx, settings, user.email)
     try:
         if not settings.smtp_url:
-            raise Unavailable("This server can't send email, because OCTAVO_SMTP_URL isn't set.")
+            raise Unavailable(
+                "This server can't send email, because OCTAVO_SMTP_URL isn't set. Set it, and restart Octavo."
+            )
         mail.send(
             settings,
             to=user.email,

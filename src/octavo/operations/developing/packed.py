@@ -33,7 +33,7 @@ def add_packed(
 ) -> Iterator[Added]:
     """Publish each packed integration in a source as its next version.
 
-    ``source``: a packed file, a folder of packed files, the URL of a packed file, or the URL of a JSON list with
+    ``source``: a packed file, a folder with packed files, the URL of a packed file, or the URL of a JSON list with
     the URLs of packed files. ``secrets``: the values of secrets, by integration and name. ``public``: whether to
     make the integrations public, regardless of the visibility in the files. Raises BadRequest or Unavailable if the
     source can't be read.

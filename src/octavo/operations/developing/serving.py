@@ -238,7 +238,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
 
 
 def _event(content_type: str, body: bytes) -> ScriptEvent:
-    """Parse the event in a form. Raises BadRequest if the event is invalid."""
+    """Parse the event in form data. Raises BadRequest if the event is invalid."""
     boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"').encode()
     parts: dict[str, bytes] = {}
     for part in body.split(b"--" + boundary)[1:-1] if boundary else ():
@@ -249,7 +249,7 @@ def _event(content_type: str, body: bytes) -> ScriptEvent:
         event, environment = parts["event"].decode(), parts["environment"].decode()
         return ScriptEvent(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
-        raise BadRequest("body: must be a form with `event` and `environment`") from None
+        raise BadRequest("body: must be form-encoded, with `event` and `environment`") from None
 
 
 @contextmanager

@@ -99,7 +99,7 @@ def set_limits(tx: Transaction, organization_id: str, limits: ResourceLimits) ->
 
 
 def read_request_limits(database: Database) -> dict[str, int]:
-    """Return the limit of API requests per minute for all organizations that have one."""
+    """Return the maximum number of API requests per minute for each organization with a limit."""
     with database.read() as tx:
         return dict(
             tx.all("SELECT organization_id, requests FROM organization_limits WHERE requests IS NOT NULL")

@@ -56,8 +56,8 @@ def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Memb
 def upsert_member(
     tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
 ) -> None:
-    """Add a member, or change a member's role. A previous acceptance is kept. Raises LimitReached if the organization
-    can't have more members."""
+    """Add a member, or change a member's role. If the member has already accepted the invitation, the
+    acceptance is kept. Raises LimitReached if the organization can't have more members."""
     with within_limit(tx, organization_id, "members"):
         tx.run(
             """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)

@@ -87,7 +87,7 @@ def require_account(actor: Actor, needs: Can) -> None:
             " your password or an emailed link instead."
         )
     if need.session and not is_session(actor):
-        raise Forbidden("This can't be done with a token. Sign in and use a session.")
+        raise Forbidden("Tokens can't be used for this operation. Sign in and use a session instead.")
     if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
         raise ProofRequired(
             "Confirm your identity first: send your password to `POST /user/proof`, or sign in again."
@@ -100,7 +100,7 @@ def require_person(actor: Actor) -> Person:
         case Person():
             return actor
         case Script():
-            raise Forbidden("Integration scripts can't do this. Use a personal token instead.")
+            raise Forbidden("Integration scripts can't perform this operation. Use a personal token instead.")
         case _:
             assert_never(actor)
 

@@ -34,8 +34,7 @@ def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted
         )
     if wanted is not None and wanted.strip().lower() != user.email:
         raise BadRequest(
-            "email: must be the address in the server settings. To use another address, change"
-            " OCTAVO_ADMIN_EMAIL."
+            "email: must be the email address in the server settings. To use another one, change OCTAVO_ADMIN_EMAIL."
         )
     return user.email
 

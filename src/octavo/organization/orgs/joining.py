@@ -37,8 +37,7 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
     if domain is None:
         raise BadRequest("Your email address isn't verified. Sign in with an emailed link to verify it.")
     missing = NotFound(
-        f"There is no organization with the ID {organization_id!r} that people with a {domain} address can"
-        " join."
+        f"There is no organization with the ID {organization_id!r} that people with a {domain} email address can join."
     )
     try:
         org = store.get_organization(tx, organization_id)

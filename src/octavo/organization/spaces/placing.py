@@ -193,7 +193,7 @@ def _index(
             raise BadRequest(f"{neighbor.place}: must be an item in the same parent, not {neighbor.id!r}")
         found.append(place[0] + step)
     if len(set(found)) > 1:
-        raise BadRequest("position: `before` and `after` must be next to each other")
+        raise BadRequest("position: `before` and `after` must be adjacent items")
     return found[0]
 
 

@@ -76,8 +76,8 @@ class GitSyncState(Struct, rename="camel", kw_only=True):
 
 
 class Space(Struct, rename="camel", kw_only=True):
-    """Space of an organization. ``rank``: the position among the spaces and collections with the same parent; an Octavo
-    extension. Ranks are compared as strings, byte by byte, and can change when another item moves."""
+    """Space of an organization. ``rank`` (an Octavo extension): the position among the spaces and collections with the
+    same parent. Ranks are compared as strings, byte by byte, and can change when another item moves."""
 
     id: str
     title: str
@@ -177,8 +177,8 @@ class MemberSpacesQuery(PageQuery):
 
 
 class MemberContentPermission(Struct):
-    """Permission of a member in a space. ``source``: the reason for the permission, only for
-    administrators; an Octavo extension."""
+    """Permission of a member in a space. ``source`` (an Octavo extension): the reason for the permission, only for
+    administrators."""
 
     permission: str | None
     space: Space

@@ -97,7 +97,7 @@ class RssRequest(_Event, tag="rss_request"):
 
 
 class AgentFeedback(_Event, tag="agent_feedback"):
-    """Agent feedback. ``goal``: the agent's goal. ``comment``: the agent's comment, an Octavo extension."""
+    """Agent feedback. ``goal``: the agent's goal. ``comment`` (an Octavo extension): the agent's comment."""
 
     goal: Annotated[str, Meta(max_length=1024)] = ""
     comment: Annotated[str, Meta(max_length=10_000)] = ""

@@ -64,7 +64,7 @@ def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     )
     if not at_least(org.role, OPENAPI[needs]):
         raise Forbidden(
-            f"This requires the `{OPENAPI[needs]}` role or higher; your role is `{org.role}`. Ask an"
+            f"This operation requires the `{OPENAPI[needs]}` role or higher, but your role is `{org.role}`. Ask an"
             " administrator for access."
         )
     return specs

@@ -62,7 +62,7 @@ OPERATIONS = ("swagger", "openapi-operation")
 """Blocks that show an operation that visitors can try out."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
-"""Estimated memory of a specification, as a multiple of the size of its text."""
+"""Estimated memory for a specification, as a multiple of its text size."""
 _TOGETHER = 50
 """Maximum number of operations on a tag's page. If there are more, each has its own page. For schemas, the maximum is
 ``MANY``."""

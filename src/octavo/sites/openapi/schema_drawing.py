@@ -187,7 +187,7 @@ class SchemaRenderer:
         del self._at[len(self._at) - len(names) :]
 
     def _part_heading(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
-        """Return the heading of a part of an operation. ``inner``: whether the part belongs to one of the operation's
+        """Return the heading for a part of an operation. ``inner``: whether the part belongs to one of the operation's
         responses."""
         if not self._folded:
             return draw_paragraph(self._label(word, "bold"), *beside)
@@ -195,7 +195,7 @@ class SchemaRenderer:
         return Block("openapi-part", named, [self._label(word, "bold"), *beside])
 
     def _anchor_data(self, *names: str, below: int = 0) -> Data:
-        """Return the anchor of a part of an operation, and the part's depth in the outline."""
+        """Return the anchor for a part of an operation, and the part's depth in the outline."""
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:

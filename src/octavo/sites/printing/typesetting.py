@@ -29,7 +29,9 @@ from .unpacking import unpack_faces
 _HEAD = '#import "octavo.typ": *\n#{\n'
 FONTS = "fonts"
 """Folder for the PDF's own fonts, inside its folder."""
-_ABSENT = "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
+_ABSENT = (
+    "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that contain them."
+)
 
 
 class Typesetter:

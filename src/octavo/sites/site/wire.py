@@ -108,10 +108,10 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site of an organization. ``defaultLevel``: the level that all members have on the site: a role, null
-    for no access, or ``inherit`` for their role in the organization. ``permissions``: the caller's
-    permissions on it. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations
-    that aren't verified yet; an Octavo extension."""
+    """Site of an organization. ``defaultLevel``: the level that all members have on the site: a role, null for no
+    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions on it.
+    ``hostname`` and ``proxy``: the requested locations. ``unverified`` (an Octavo extension): the locations that aren't
+    verified yet."""
 
     id: str
     type: SiteType
@@ -140,8 +140,8 @@ class Site(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
-    """Update of a site. ``proxy``: the proxy; null removes it. ``hostname``: the custom domain, an Octavo
-    extension; null removes it."""
+    """Update of a site. ``proxy``: the proxy; null removes it. ``hostname`` (an Octavo extension): the custom domain;
+    null removes it."""
 
     title: SiteTitle | UnsetType = UNSET
     visibility: Visibility | UnsetType = UNSET

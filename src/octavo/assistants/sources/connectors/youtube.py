@@ -63,7 +63,7 @@ def _find_channel(api: SourceApi, channel: str) -> str:
     """Return the ID of a channel that is specified by its ID or its handle."""
     if _ID.fullmatch(channel):
         return channel
-    hint = "Enter the ID of the channel instead, which starts with UC."
+    hint = "Instead, enter the channel ID, which starts with UC."
     try:
         found = _LINKED.search(api.read(f"/{channel}"))
     except SourceFailure as failure:

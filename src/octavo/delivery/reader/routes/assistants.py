@@ -43,7 +43,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     if not look.page_actions.mcp:
         raise NotFound("There is no page at this URL.")
     if is_cross_origin(view, visit):
-        raise Forbidden("Messages must be sent as application/json from this site's own pages.")
+        raise Forbidden("Requests must be application/json and come from one of this site's pages.")
     headers = Headers.of(view.request)
     call = read_call(view.body, headers)
     if call is not None and call.asked.tool in KEPT:

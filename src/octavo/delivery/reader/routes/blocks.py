@@ -26,7 +26,7 @@ def _block(view: View, visit: SpaceVisit) -> PreparedBlock:
     found = frame.builder.find_block(page, key) if page is not None else None
     prepared = prepare_block(view.tx, visit, found, frame.look) if found is not None else None
     if prepared is None:
-        raise NotFound("This page has no such block.")
+        raise NotFound("This page doesn't contain this block.")
     return prepared
 
 
@@ -50,7 +50,7 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
 def press_block(view: View, visit: SpaceVisit) -> Later:
     """Return the new content of a block after a visitor has used one of its controls."""
     if is_cross_origin(view, visit.visit):
-        raise Forbidden("This block can only be used from the page that shows it.")
+        raise Forbidden("You can use this block only from the page that contains it.")
     prepared = _block(view, visit)
 
     def answer() -> Answer:

@@ -28,7 +28,7 @@ def rate_page(view: View, visit: SpaceVisit) -> Later:
     try:
         fields = parse_qs(view.body.decode(), max_num_fields=10)
     except ValueError:
-        raise BadRequest("body: must be form data") from None
+        raise BadRequest("body: must be form-encoded") from None
     rating, page_id = fields.get("rating", [""])[0], fields.get("page", [""])[0]
     page = visit.view.tree.page(page_id)
     if page is None or not find_look(view.tx, visit).customization.feedback.enabled:

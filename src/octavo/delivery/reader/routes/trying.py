@@ -38,7 +38,9 @@ def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, Describ
     page = visit.view.tree.page(page_id)
     found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
     if page is None or found is None:
-        raise NotFound("This page doesn't show this operation, or the operation can't be tried out.")
+        raise NotFound(
+            "This page doesn't document this operation, or the operation doesn't support test requests."
+        )
     return page, *found
 
 
@@ -70,7 +72,7 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
 def try_operation(view: View, visit: SpaceVisit) -> Later:
     if is_cross_origin(view, visit.visit):
         # Other sites could make visitors send values that they never entered.
-        raise Forbidden("An operation can be tried out only from the page that shows it.")
+        raise Forbidden("You can try an operation only from the page that documents it.")
     try:
         wanted = msgspec.json.decode(view.body, type=FilledForm)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -37,7 +37,8 @@ def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
         was = before.get(user_id)
         if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
             raise Forbidden(
-                f"This change would affect a role that is higher than your own role, `{target.role}`."
+                f"This change would affect a role that is higher than your own role, `{target.role}`. Ask"
+                " an administrator to make the change."
             )
 
 

@@ -86,8 +86,9 @@ class SiteOrigin(Struct, tag_field="type", tag="site"):
 
 
 class UserSitePermission(Struct, rename="camel", kw_only=True):
-    """Permission of a person on a site. ``disabled``: whether the person's account is deactivated. ``source``: the same
-    data as ``origin`` in the format used for spaces and collections, which includes each team; an Octavo extension."""
+    """Permission of a person on a site. ``disabled``: whether the person's account is deactivated. ``source`` (an
+    Octavo extension): the same data as ``origin`` in the format used for spaces and collections, which includes each
+    team."""
 
     permission: str | None
     user: User

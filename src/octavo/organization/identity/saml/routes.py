@@ -211,11 +211,11 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     """Receive the identity provider's response from the browser, and redirect to the next step."""
     if body.content_type != "application/x-www-form-urlencoded":
-        raise BadRequest("body: must be a form (application/x-www-form-urlencoded)")
+        raise BadRequest("body: must be form-encoded (application/x-www-form-urlencoded)")
     try:
         form = parse_qs(body.data.decode("ascii"), max_num_fields=10, strict_parsing=False)
     except ValueError:
-        raise BadRequest("body: must be a form (application/x-www-form-urlencoded)") from None
+        raise BadRequest("body: must be form-encoded (application/x-www-form-urlencoded)") from None
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
         raise BadRequest("SAMLResponse: must be sent exactly once")

@@ -23,8 +23,8 @@ Url = Annotated[str, Meta(max_length=2048)]
 
 
 class CreateProvider(Struct, rename=_NAMES, kw_only=True):
-    """Request body for creating a provider. ``idpInitiated``: whether to allow sign-ins that the provider
-    initiates; an Octavo extension."""
+    """Request body for creating a provider. ``idpInitiated`` (an Octavo extension): whether to allow sign-ins that the
+    provider initiates."""
 
     label: Label
     entity_id: EntityId = ""

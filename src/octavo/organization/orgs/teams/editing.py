@@ -54,7 +54,7 @@ def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> Te
 
 
 def set_picture(tx: Transaction, org: OrgAccess, team_id: str, image: bytes) -> TeamRow:
-    """Set the picture of a team. Raises Forbidden unless the caller manages it."""
+    """Set a team's picture. Raises Forbidden unless the caller manages it."""
     _require_manager(tx, org, team_id)
     before = get_team(tx, org, team_id)
     set_team_avatar(tx, team_id, image)

@@ -89,7 +89,7 @@ def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
     errors=(400,),
 )
 def set_team_picture(call: Call, org: OrgAccess, team_id: str, body: SetAvatar) -> Team:
-    """Set the picture of a team. It is scaled to at most 256 pixels and stored as a PNG; metadata is removed.
+    """Set a team's picture. It is scaled to at most 256 pixels and stored as a PNG; metadata is removed.
     Everyone with its URL can load it. Requires an owner of the team or an administrator."""
     image = read_avatar(body.image)
     with call.db.write() as tx:

@@ -96,8 +96,8 @@ class UpdateAdaptiveSchema(Struct, rename="camel"):
 
 
 class TemplateConditions(Struct, rename="camel"):
-    """Condition templates of a site. ``updatedAt``: the time when the schema was set, an Octavo extension;
-    omitted if there is no schema."""
+    """Condition templates for a site. ``updatedAt`` (an Octavo extension): the time when the schema was set; omitted if
+    there is no schema."""
 
     items: list[Condition]
     updated_at: str | UnsetType = UNSET

@@ -149,7 +149,7 @@ def list_parts(group: type[SettingsGroup]) -> Parts:
 
 
 def override_types(group: type[SettingsGroup]) -> dict[str, object]:
-    """Return the types of the overrides of a group's members, by name. Null removes an override."""
+    """Return the types of overrides for a group's members, by name. Null removes an override."""
     return {
         member.name: (
             override_of(member.group) | UnsetType

@@ -174,7 +174,7 @@ class RedirectEditor:
 
     def _require_free(self, source: str, *, draft: bool) -> None:
         if self.find(source, draft=draft) is not None:
-            kind = "a draft of a redirect" if draft else "a redirect"
+            kind = "a draft redirect" if draft else "a redirect"
             raise Conflict(f"source: {kind} from {source!r} already exists. Edit or delete it instead.")
 
     # --- destinations ----------------------------------------------------------------------------------

@@ -95,9 +95,7 @@ def _upsert(editor: RedirectEditor, wanted: UpsertedRedirect) -> UpsertResult:
             permanent=wanted.permanent,
         )
         if row is None and status == "unchanged":
-            raise NotFound(
-                f"source: there is no {'draft of a ' if draft else ''}redirect from {wanted.source!r}"
-            )
+            raise NotFound(f"source: there is no {'draft ' if draft else ''}redirect from {wanted.source!r}")
     except (BadRequest, NotFound, Conflict) as error:
         return UpsertResult(status="error", source=wanted.source, draft=draft, error=error.message)
     return UpsertResult(
@@ -117,7 +115,7 @@ def _publish(editor: RedirectEditor, wanted: UpsertedRedirect) -> UpsertResult:
         )
     found = editor.find(wanted.source, draft=True)
     if found is None:
-        raise NotFound(f"source: there is no draft of a redirect from {wanted.source!r}")
+        raise NotFound(f"source: there is no draft redirect from {wanted.source!r}")
     made = editor.update(found, RedirectFields(draft=False))
     return UpsertResult(status="published", source=wanted.source, draft=False, id=made.id)
 

@@ -330,8 +330,8 @@ def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
             return False
         if any(shown.id in structure.concealed for shown in structure.variants(section_id)):
             raise Forbidden(
-                "This section contains spaces that you can't see. Ask someone who has access to all of them to"
-                " delete it."
+                "This section contains spaces that you can't see. Ask someone who has access to all of"
+                " them to delete the section."
             )
         for shown in structure.variants(section_id):
             store.delete_row(tx, shown)

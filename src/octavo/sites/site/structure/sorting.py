@@ -71,7 +71,7 @@ def move(
             raise BadRequest("position: provide `before`, `after`, or both")
         places = {_place(structure, row, *one) for one in found}
         if len(places) > 1:
-            raise BadRequest("position: `before` and `after` must be next to each other")
+            raise BadRequest("position: `before` and `after` must be adjacent items")
         parent, index = places.pop()
         siblings = [other for other in _siblings(structure, row, parent) if other.id != row.id]
         rank = _rank_at(tx, siblings, index)
