@@ -1073,6 +1073,33 @@ test("no step splits a surrogate pair", () => {
   expect([step!.from, step!.to, step!.slice.content[0]!.text]).toEqual([2, 4, "\u{1f601}"]);
 });
 
+test.each([
+  ["\ud83d", "\ude01"],
+  ["\ude01", "\ud83d"],
+])("a surrogate pair is sent whole if %j is typed before %j", (first, second) => {
+  const { together, state } = person(paragraph("ab"));
+  const half = state.tr.insertText(first, 2);
+  together.written(half);
+  const sent = together.next()!;
+  const own = { client: "me", user: "me" };
+  const whole = state.apply(half).tr.insertText(second, first < second ? 3 : 2);
+  together.written(whole);
+  expect(whole.doc.textContent).toBe("a\u{1f601}b");
+  let shown = state.apply(half).apply(whole);
+  const confirm = (sending: Sending, version: number): void => {
+    const news = together.receive(shown, [{ ...own, ...sending, version }]);
+    if (news) shown = shown.apply(news);
+    expect(shown.doc.textContent).toBe("a\u{1f601}b");
+  };
+  confirm(sent, 1);
+  const next = together.next()!;
+  const [step] = next.steps as { slice: { content: { text: string }[] } }[];
+  expect(step!.slice.content[0]!.text).toBe("\u{1f601}");
+  confirm(next, 2);
+  expect(together.base.textContent).toBe("a\u{1f601}b");
+  expect(together.pending).toEqual([]);
+});
+
 test("confirming an unchanged batch does not change the display", () => {
   const { together, state } = person(paragraph("one"));
   together.written(state.tr.insertText("!", 4));

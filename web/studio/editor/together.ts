@@ -548,8 +548,8 @@ interface StepJson {
 }
 
 /**
- * Return the same step in a form that every server can read: widened if it would split a surrogate pair, and
- * without sets of marks inside other sets, which undo creates and nothing can read.
+ * Return the same step in a form that every server can read: widened if it would split a surrogate pair or complete
+ * one, and without sets of marks inside other sets, which undo creates and nothing can read.
  */
 function readable(step: Step, before: Node): Step {
   const json = step.toJSON() as StepJson;
@@ -558,10 +558,18 @@ function readable(step: Step, before: Node): Step {
     return Step.fromJSON(before.type.schema, { stepType: json.stepType, steps: flat(json) });
   }
   if (!(step instanceof ReplaceStep)) return step;
-  const from = isWithinLetter(before, step.from) ? step.from - 1 : step.from;
-  const to = isWithinLetter(before, step.to) ? step.to + 1 : step.to;
+  const after = hasHalf(step.slice.content) ? step.apply(before).doc! : undefined;
+  const isWithin = (there: number, place: number): boolean =>
+    isWithinLetter(before, there) || (after !== undefined && isWithinLetter(after, place));
+  const from = isWithin(step.from, step.from) ? step.from - 1 : step.from;
+  const to = isWithin(step.to, step.from + step.slice.size) ? step.to + 1 : step.to;
   if (from === step.from && to === step.to) return step;
   return new ReplaceStep(from, to, step.apply(before).doc!.slice(from, step.getMap().map(to, 1)));
+}
+
+/** Return whether text begins or ends with half a surrogate pair. Firefox types a pair as two letters. */
+function hasHalf({ firstChild, lastChild }: Fragment): boolean {
+  return /^[\udc00-\udfff]/.test(firstChild?.text ?? "") || /[\ud800-\udbff]$/.test(lastChild?.text ?? "");
 }
 
 /** Return JSON in which halves of letters and NUL are replaced, because the server accepts no request with them. */
