@@ -111,7 +111,7 @@ def test_any_moment_can_be_restored_with_its_files(source: Context, tmp_path: Pa
     assert octavo_here("verify", "--data", settings.data).stdout == "No problems found\n"
     with pytest.raises(BadRequest, match="already"):
         restore_followed(settings, place)
-    with pytest.raises(BadRequest, match="earliest time"):
+    with pytest.raises(BadRequest, match="earliest point in time"):
         restore_followed(target(tmp_path, source, "early"), place, moments[0] - 10 * 86_400_000)
     nobodys = Settings(data=str(tmp_path / "nobodys"), url="http://octavo.test")
     with pytest.raises(Unavailable, match="OCTAVO_SECRET_KEY"):

@@ -174,7 +174,7 @@ class Closed:
                 yield ("sees", link, repr(claims))
 
 
-@pytest.fixture(params=AUDIENCES)
+@pytest.fixture(params=["public", *(pytest.param(name, marks=pytest.mark.slow) for name in AUDIENCES[:-1])])
 def closed(request: pytest.FixtureRequest, sqlite_world: World, tmp_path: Path) -> Iterator[Closed]:
     made = Closed(sqlite_world, request.param, tmp_path)
     yield made

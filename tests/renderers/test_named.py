@@ -378,6 +378,7 @@ def test_operations_open_to_visitors_are_read_only() -> None:
     }
 
 
+@pytest.mark.slow
 def test_no_other_operation_is_open_to_visitors(sqlite_world: World) -> None:
     """With the ids of the token's own site, and with those of another organization."""
     world = sqlite_world

@@ -35,5 +35,7 @@ def similarity(text: str, other: str) -> float:
     """Return the similarity of two segments: 1 if they have the same words in the same order, and 0 if they have no
     words in common.
 
-    >>> similarity("Export a page", "Export <1>a page</1> now") 0.86"""
+    >>> similarity("Export a page", "Export <1>a page</1> now")
+    0.86
+    """
     return round(SequenceMatcher(None, _words(text), _words(other), autojunk=False).ratio(), 2)

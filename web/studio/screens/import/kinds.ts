@@ -118,6 +118,10 @@ const KINDS: Record<string, Kind> = {
     title: t("missingIncludedFiles"),
     then: t("readersSeeNothingFileToo"),
   },
+  missing_part: {
+    title: t("missingIncludedParts"),
+    then: t("wholeFileWasIncluded"),
+  },
   no_readme: {
     title: t("noStandardHomePage"),
     then: t("firstPageIsHomePage"),
