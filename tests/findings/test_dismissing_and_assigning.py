@@ -58,7 +58,7 @@ def test_a_dismissed_finding_keeps_its_reason_until_it_is_reopened(scene: ScanSc
         ({"assignee": {"kind": "user"}}, 400, "assignee"),
         ({"assignee": {"kind": "role", "role": "admin"}}, 400, "assignee"),
         ({"assignee": {"kind": "user", "user": "x", "team": "y"}}, 400, "assignee"),
-        ({"assignee": {"kind": "user", "user": "nobody"}}, 404, "assignee.user: there is no member"),
+        ({"assignee": {"kind": "user", "user": "unknown"}}, 404, "assignee.user: there is no member"),
         ({"assignee": {"kind": "team", "team": "nothing"}}, 404, "assignee.team: there is no team"),
     ],
 )

@@ -35,7 +35,7 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
     """Return the health of a site with this number of pages and these open findings.
 
     A page's score in an area depends on its worst finding in that area. Each finding without a page counts as a
-    page of its own.
+    separate page.
     """
     lost: dict[Area, dict[str, float]] = {area: {} for area in AREAS}
     open_: dict[Area, int] = dict.fromkeys(AREAS, 0)

@@ -93,7 +93,7 @@ def publish(context: Context, actor: Actor, name: str, given: PublishIntegration
 def move_to_copy(
     context: Context, name: str, given: PublishIntegration, installation: InstallationRow
 ) -> None:
-    """Move an installation to the integration ``name`` of its own organization. If that integration is new, it is
+    """Move an installation to its organization's integration ``name``. If that integration is new, it is
     published first.
 
     Events queued for the previous script are dropped. From then on, only the integration ``name`` receives events."""
