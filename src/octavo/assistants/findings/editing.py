@@ -93,6 +93,7 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
             finding=row.id,
             problem=row.title,
             page=min(pages, default=None),
+            pages=sorted(pages),
             **({"assigned_users": [user_id]} if user_id is not None else {"assigned_teams": [team_id]}),
         )
 

@@ -142,7 +142,11 @@ def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) ->
     if rules.keys().isdisjoint(concern.pages):
         return concern.pages
     viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
-    return [page for page in concern.pages if level_at(rules.get(page, ()), viewer) is not None] or None
+    seen = [page for page in concern.pages if level_at(rules.get(page, ()), viewer) is not None]
+    if event.type == "finding_assigned" and len(seen) < len(concern.pages):
+        # Findings quote all of their pages.
+        return None
+    return seen or None
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:
