@@ -109,3 +109,21 @@ def test_members_of_an_assigned_team_are_notified_except_who_assigned_it(scene: 
 def test_a_finding_is_only_assigned_to_people_who_can_see_its_space(scene: ScanScene) -> None:
     answer = update(scene, {"assignee": {"kind": "user", "user": scene.world.users["guest"]}})
     assert answer.status_code == 400 and "can't see the space" in answer.text
+
+
+def test_an_assignee_is_not_notified_of_a_finding_that_quotes_a_restricted_page(scene: ScanScene) -> None:
+    world = scene.world
+    finding = scene.list(query="kind=alt-text")[0]["id"]
+    edit = {"operation": "insert_page", "title": "Secret", "document": {"markdown": "Words.\n"}}
+    scene.change({**edit, "visibleTo": [{"kind": "user", "user": world.users["admin"], "level": "read"}]})
+    with world.context.db.write() as tx:
+        secret = tx.value("SELECT page_id FROM page_versions WHERE title = 'Secret' LIMIT 1")
+        assert secret is not None
+        tx.run(
+            "INSERT INTO site_finding_pages (finding_id, page_id) VALUES (:finding, :page)",
+            finding=finding,
+            page=secret,
+        )
+    update(scene, {"assignee": {"kind": "user", "user": world.users["editor"]}})
+    deliver(world)
+    assert scene.list("editor", "kind=alt-text") == [] == inbox(world, "editor")
