@@ -656,7 +656,7 @@ def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
     here.wait_for()
     # It's said once that someone joined, not with each key.
     said = first.page.get_by_role("status").filter(has_text="is editing this page")
-    assert said.all_text_contents() == ["Mei is editing this page"]
+    expect(said).to_have_text(["Mei is editing this page"])
     first.page.set_viewport_size({"width": 1200, "height": 400})
     first.page.locator(".caret").wait_for(state="attached")
     assert here.get_by_role("img", name="Mei").is_visible()

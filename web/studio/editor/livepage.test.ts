@@ -1,5 +1,5 @@
 /** A page with live editing, with a server that answers when the test says so. */
-import { EditorState } from "prosemirror-state";
+import { EditorState, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { afterEach, expect, test, vi } from "vitest";
 import { api } from "../../shared/client.ts";
@@ -103,6 +103,23 @@ test("a stored page has the version of its batches, whatever arrives in the mean
     expect(own.version).toBe(version + batches.reduce((sum, { steps }) => sum + steps.length, 0));
   }
   expect(live.dirty).toBe(true);
+  void live.stop();
+});
+
+test("a selection made while an edit is being saved is told afterwards", async () => {
+  let save: (answer: Answer) => void = () => {};
+  const { live, view } = open(() => new Promise((resolve) => (save = resolve)));
+  const steps = { client: "client-a", batch: 1, attempt: 1, version: 1, user: "me" };
+  view.dispatch(view.state.tr.insertText("Now ", 1) as never);
+  await vi.waitFor(() => expect(api.POST).toHaveBeenCalled());
+  view.dispatch(view.state.tr.setSelection(TextSelection.create(view.state.doc, 1, 4)) as never);
+  live.moved();
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(api.PUT).not.toHaveBeenCalled();
+  const [, { body }] = vi.mocked(api.POST).mock.calls[0] as never as [string, { body: object }];
+  save([200, { version: 1, batches: [{ ...body, ...steps }] }]);
+  const caret = expect.objectContaining({ body: { client: "client-a", version: 1, anchor: 1, head: 4 } });
+  await vi.waitFor(() => expect(api.PUT).toHaveBeenCalledWith(expect.stringMatching(/caret$/), caret));
   void live.stop();
 });
 

@@ -104,6 +104,8 @@ export class LivePage {
   #keeping: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the caret moved since others were told where it is. */
+  #hasMoved = false;
   #failures = 0;
   #offline = false;
   #maintained = false;
@@ -192,14 +194,20 @@ export class LivePage {
 
   /** Record that the caret moved without an edit. */
   moved(): void {
-    if (this.#telling || this.#together.pending.length) return;
-    this.#telling = setTimeout(() => {
+    this.#hasMoved = true;
+    this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
-      const { pending, client, version } = this.#together;
-      if (pending.length || this.#stopped || this.#ended || !navigator.onLine) return;
-      const body = { client, version, ...this.#caret() };
-      void api.PUT(`${this.#path}/caret`, { params: pathOf(this.options), body }).catch(() => {});
+      this.#tellCaret();
     }, CARET);
+  }
+
+  /** Tell others where the caret is, if it moved. While an edit is being saved, the server has other positions. */
+  #tellCaret(): void {
+    if (!this.#hasMoved || this.dirty || this.#stopped || this.#ended || !navigator.onLine) return;
+    this.#hasMoved = false;
+    const { client, version } = this.#together;
+    const body = { client, version, ...this.#caret() };
+    void api.PUT(`${this.#path}/caret`, { params: pathOf(this.options), body }).catch(() => {});
   }
 
   /** Remove the caret, which other tabs and people would otherwise see for another minute. */
@@ -434,6 +442,7 @@ export class LivePage {
       this.#posting = undefined;
       // Changes made while the sent ones were stored in this browser.
       if (this.dirty && !this.#failures) this.#plan(0);
+      else this.#tellCaret();
     });
     return this.#posting;
   }
@@ -483,6 +492,7 @@ export class LivePage {
     await this.#keep();
     if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
     const body = { ...sending, epoch: this.#epoch, schema: table.editor, caret: this.#caret() };
+    this.#hasMoved = false;
     const signal = AbortSignal.timeout(ANSWER);
     const asked = api.POST(`${this.#path}/steps`, { params: pathOf(this.options), body, signal });
     const behind = asked.then(
