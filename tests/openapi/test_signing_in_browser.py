@@ -241,7 +241,7 @@ def test_sign_in_errors_are_shown(page, provider):
     # Only pages that the provider allows can read its responses.
     provider.refuses, provider.headers = False, {}
     form.get_by_role("button", name="Sign in").click()
-    expect(said).to_contain_text("enter it by hand")
+    expect(said).to_contain_text("enter it manually")
 
 
 def test_an_unrequested_response_is_refused(page, provider):

@@ -70,7 +70,7 @@ def test_edit_offers_drafts_of_the_page_by_keyboard(app: App) -> None:
     page.get_by_role("button", name="Edit").click()
     page.keyboard.press("Shift+E")
     page.wait_for_url(f"**/s/{space}/~/edit/start")
-    page.get_by_role("textbox", name="Page content").wait_for()
+    expect(page.get_by_role("textbox", name="Page content")).to_be_focused()
     page.keyboard.type("Directly. ")
     page.get_by_role("link", name="Done").click()
     page.wait_for_url(f"**/s/{space}/start")

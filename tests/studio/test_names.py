@@ -213,14 +213,14 @@ def test_the_editor_shows_save_status_and_other_editors(app: App, addresses: dic
 
     held: list[Any] = []
     page.route(
-        "**/content?**",
+        "**/live/steps",
         lambda route: held.append(route) if route.request.method == "POST" else route.continue_(),
     )
     page.keyboard.type(" Held.")
     expect(status.filter(has_text="Saving")).to_be_visible()
     for route in held:
         route.continue_()
-    page.unroute("**/content?**")
+    page.unroute("**/live/steps")
     expect(status.filter(has_text=re.compile(r"^\s*Saved\s*$"))).to_be_visible()
 
     with app.colleague("Noa") as noa:

@@ -44,7 +44,7 @@ export async function findChoices({ space, page, direct, choose, startNew }: Cho
     });
   }
   for (const one of here.filter((other) => !isOwn(other))) {
-    const writer = presence.at(page.id).find(({ editing, change }) => editing && change === one.id)?.user;
+    const writer = presence.inChanges(page.id).find(({ change }) => change === one.id)?.user;
     found.push({
       text: t("joinNameInNumber", { name: (writer ?? one.createdBy).displayName, number: one.number }),
       note: [

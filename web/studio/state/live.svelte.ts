@@ -302,6 +302,14 @@ class Presence {
     return [...found.values()];
   }
 
+  /** Return the other people who edit a page in change requests, the latest first. */
+  inChanges(page: string): (Visitor & { change: string })[] {
+    const own = session.user.value?.id;
+    const edits = (one: Visitor): one is Visitor & { change: string } =>
+      one.page === page && one.editing && !!one.change && one.user.id !== own;
+    return this.visitors.filter(edits).toReversed();
+  }
+
   #address(): string {
     const { space, base } = this.#said!;
     const below = base.kind === "change" ? `/change-requests/${base.number}` : "";
