@@ -274,6 +274,15 @@ def test_the_time_of_last_activity_is_recorded(world):
     assert world.call("stranger", "POST", world.home.path(f"{ORG}/ping")).status_code == 404
 
 
+@pytest.mark.parametrize("who", ["guest", "editor"])
+def test_signing_in_counts_as_activity(world, who):
+    path = member_path(world, who)
+    assert "lastSeenAt" not in world.get("admin", path)
+    body = {"email": f"{who}@example.org", "password": PASSWORD}
+    assert world.call(NOBODY, "POST", "/sign-in", json=body).status_code == 200
+    assert world.get("admin", path)["lastSeenAt"]
+
+
 def test_a_team_owner_only_manages_their_team(world):
     team = world.home.path(f"{ORG}/teams/{{teamId}}")
     mine = f"{team}/members/{world.users['reader']}"

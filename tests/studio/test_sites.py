@@ -477,6 +477,35 @@ def test_drafts_are_listed_and_published_together(app, site):
     page.context.close()
 
 
+def test_drafts_are_discarded_after_a_confirmation_that_lists_them(app):
+    guides, api = (app.fill_space(title, ["Start"]) for title in ("Kept", "Hidden"))
+    sites = f"/orgs/{app.organization}/sites"
+    site = f"{sites}/{app.call('POST', sites, {'title': 'Discarding', 'spaces': [guides]})['id']}"
+    section = app.call("POST", f"{site}/sections", {"spaceId": api, "title": "Hidden"})["id"]
+    app.call("POST", f"{site}/section-groups", {"title": "More", "sections": [section], "draft": True})
+    link = {"title": "Forum", "url": "https://forum.example.com/", "draft": True}
+    kept = app.call("POST", f"{site}/external-links", {**link, "title": "Chat"})["id"]
+    app.call("POST", f"{site}/external-links", link)
+    target = {"kind": "external", "url": "https://example.com/"}
+    app.call("POST", f"{site}/redirects", {"source": "/old", "destination": target, "draft": True})
+    page = app.open(f"/o{site.removeprefix('/orgs')}/~/structure")
+    page.get_by_role("button", name="Publish 4 changes").click()
+    page.get_by_role("dialog").get_by_role("checkbox", name="Chat").uncheck()
+    page.get_by_role("button", name="Discard drafts").click()
+    dialog = page.get_by_role("dialog", name="Discard 3 drafts?")
+    expect(dialog.locator("li strong")).to_have_text(["Group More", "External link Forum", "Redirect /old"])
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    check(page)
+    dialog.get_by_role("button", name="Discard drafts").click()
+    told = page.get_by_role("region", name="Notifications").get_by_role("status")
+    expect(told.filter(has_text="3 drafts discarded")).to_be_visible()
+    # The section stays on the site, and still isn't visible.
+    drafts = app.call("GET", f"{site}/drafts")["items"]
+    assert {one["id"] for one in drafts} == {kept, section}
+    expect(page.get_by_role("button", name="Publish 2 changes")).to_be_visible()
+    page.context.close()
+
+
 @pytest.mark.slow
 def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
     page = app.open(f"{site[1]}/~/address")

@@ -9,6 +9,8 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
+from .test_accessibility import check
+
 
 @pytest.fixture(scope="module")
 def space(app):
@@ -275,6 +277,31 @@ def test_a_tag_is_created_and_lists_its_pages(app):
     page.get_by_role("menuitem", name="Show pages").click()
     dialog = page.get_by_role("dialog", name="Pages with the tag “For experts”")
     expect(dialog.get_by_role("link")).to_have_text(["Advanced"])
+    page.context.close()
+
+
+def test_tags_that_only_pages_name_are_listed_and_defined(app):
+    space = app.fill_space("Untagged", ["Start", "Advanced"])
+    for one in app.call("GET", f"/spaces/{space}/content/pages")["pages"]:
+        text = f"---\ntags:\n  - beta\n  - {one['slug']}\n---\n\nWords.\n"
+        change = {"operation": "update_page", "page": one["id"], "document": {"markdown": text}}
+        app.call("POST", f"/spaces/{space}/content", {"changes": [change]})
+    page = app.open(f"/s/{space}/~/tags")
+    listed = page.get_by_role("list", name="Undefined tags")
+    expect(listed.get_by_role("listitem")).to_have_count(3)
+    beta = listed.get_by_role("listitem").filter(has_text="beta")
+    expect(beta).to_contain_text("2 pages")
+    check(page)
+    beta.get_by_role("button", name="Show pages").click()
+    dialog = page.get_by_role("dialog", name="Pages with the tag “beta”")
+    expect(dialog.get_by_role("link")).to_have_text(["Start", "Advanced"])
+    dialog.get_by_role("button", name="Close").click()
+    beta.get_by_role("button", name="Define tag").click()
+    dialog = page.get_by_role("dialog", name="Define “beta”")
+    dialog.get_by_label("Label").fill("Preview")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("list", name="Tags", exact=True)).to_contain_text("Preview")
+    expect(listed.get_by_role("listitem")).to_have_count(2)
     page.context.close()
 
 

@@ -8,6 +8,7 @@ import {
   addSpaceToSite,
   applyTemplateToSite,
   deleteSiteExternalLinkById,
+  deleteSiteRedirectById,
   deleteSiteSectionById,
   deleteSiteSectionGroupById,
   deleteSiteSpaceById,
@@ -23,6 +24,7 @@ import {
 import { notices } from "./notices.svelte.ts";
 import { refresh } from "./resource.svelte.ts";
 import {
+  type Draft,
   draftsOf,
   type Group,
   isGroup,
@@ -115,16 +117,22 @@ type SectionFields = Pick<
   "title" | "path" | "condition" | "icon" | "description" | "draft"
 >;
 
-type ItemFields = SectionFields & {
+export type ItemFields = SectionFields & {
   spaceId?: string;
   url?: string;
   hidden?: boolean;
   pageId?: string | null;
   localizedTitle?: Record<string, string>;
+  localizedDescription?: Record<string, string>;
 };
 
 /** The values of fields that the API omits from an item if they aren't set; null for all other fields. */
-const UNSET_FIELDS: Record<string, unknown> = { draft: false, hidden: false, localizedTitle: {} };
+const UNSET_FIELDS: Record<string, unknown> = {
+  draft: false,
+  hidden: false,
+  localizedTitle: {},
+  localizedDescription: {},
+};
 
 /** The field of each item that has the ID of its group. */
 const GROUP_FIELDS: Record<Node["object"], string> = {
@@ -304,20 +312,42 @@ export class StructureEditor {
     await this.#done();
   }
 
-  async #remove(item: Item): Promise<void> {
-    const path = this.path;
-    if (isLink(item)) {
-      await deleteSiteExternalLinkById({ ...path, siteExternalLinkId: item.id });
+  /** Delete drafts. The contents of a group remain on the site; none of them becomes visible. Throws the server's
+   * errors. */
+  async discard(drafts: readonly Draft[]): Promise<void> {
+    const ids = new Set(drafts.map((one) => one.id));
+    const exposed = this.structure
+      ? groupsOf(this.structure).filter((one) => ids.has(one.id))
+        .flatMap((one) => one.children as Node[]).filter((one) => !one.draft && !ids.has(one.id))
+      : [];
+    try {
+      if (exposed.length) {
+        await publishSiteDrafts(this.path, { items: exposed.map((one) => one.id), draft: true });
+      }
+      for (const one of drafts) await this.#delete(one);
+    } finally {
       await this.#done();
-      return;
     }
-    if (item.object === "site-section") {
-      await deleteSiteSectionById({ ...path, siteSectionId: item.id });
-    } else if (item.object === "site-section-group") {
-      await deleteSiteSectionGroupById({ ...path, siteSectionGroupId: item.id });
-    } else {
-      await deleteSiteSpaceById({ ...path, siteSpaceId: item.id });
+    notices.say(n("draftDiscardedCount", drafts.length));
+  }
+
+  #delete({ object, id }: Pick<Draft, "object" | "id">): Promise<unknown> {
+    switch (object) {
+      case "site-external-link":
+        return deleteSiteExternalLinkById({ ...this.path, siteExternalLinkId: id });
+      case "site-section":
+        return deleteSiteSectionById({ ...this.path, siteSectionId: id });
+      case "site-section-group":
+        return deleteSiteSectionGroupById({ ...this.path, siteSectionGroupId: id });
+      case "site-space":
+        return deleteSiteSpaceById({ ...this.path, siteSpaceId: id });
+      case "site-redirect":
+        return deleteSiteRedirectById({ ...this.path, siteRedirectId: id });
     }
+  }
+
+  async #remove(item: Item): Promise<void> {
+    await this.#delete(item);
     await this.#done();
   }
 

@@ -6,9 +6,11 @@ import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
 import { editableBase } from "./drafts.ts";
 import { readBytes } from "./fileInput.ts";
-import { notices } from "./notices.svelte.ts";
+import { current } from "./current.svelte.ts";
+import { type Notice, notices } from "./notices.svelte.ts";
 import type { Page } from "./page.svelte.ts";
 import {
+  above,
   changeOf,
   findPage,
   type Level,
@@ -72,7 +74,15 @@ type Work = [
   changes: Changes,
   said: string,
   undo?: (editor: TreeEditor) => Promise<unknown>,
+  more?: More,
 ];
+interface More {
+  /** A page whose URL may change. */
+  page?: TreePage | undefined;
+  /** The path to open instead of the current page, which is deleted. */
+  open?: string | undefined;
+  action?: Notice["action"];
+}
 
 /** Changes of a space's tree: each is shown at once, then sent, and can be undone. */
 export class TreeEditor extends PageTree {
@@ -99,14 +109,23 @@ export class TreeEditor extends PageTree {
   }
 
   /** Show the expected result, send, confirm, and offer to undo. Opens the draft if it was created or continued. */
-  async #try(...[guess, changes, said, undo]: Work): Promise<Schemas["PageResult"][]> {
+  async #try(...[guess, changes, said, undo, more = {}]: Work): Promise<Schemas["PageResult"][]> {
     const stays = this.base.kind === "change" || spaceOf(this.space).value?.editMode === "live";
     const takeBack = stays ? this.resource.guess(guess) : () => {};
     try {
       const { base, made } = await this.#send(changes, said);
       const there = new TreeEditor(this.space, base);
-      if (baseKey(base) !== baseKey(this.base)) this.#follow(base);
-      notices.say(said, undo ? { undo: () => undo(there) } : {});
+      const isOther = baseKey(base) !== baseKey(this.base);
+      if (isOther || more.open !== undefined) this.#follow(isOther ? base : this.base, more.open);
+      const { page, action } = more;
+      const to = (made[0]?.page as { path?: string } | undefined)?.path;
+      const redirects = page?.path && to && to !== page.path && (await this.#urlsOf(page)).urls.length;
+      const done = !redirects
+        ? said
+        : base.kind === "change"
+        ? t("oldUrlsRedirectAfterMerge", { done: said })
+        : t("oldUrlsRedirect", { done: said });
+      notices.say(done, { action, ...(undo ? { undo: () => undo(there) } : {}) });
       return made;
     } catch (problem) {
       takeBack();
@@ -114,11 +133,28 @@ export class TreeEditor extends PageTree {
     }
   }
 
-  #follow(base: Base): void {
+  #follow(base: Base, path?: string): void {
     const { place } = router;
     if (place.screen === "page" && place.space === this.space) {
-      router.go(address.page(this.space, place.path, base), { replace: true });
+      router.go(address.page(this.space, path ?? place.path, base), { replace: true });
     }
+  }
+
+  /** Return the public URLs of a page, and the action that adds a redirect from them. There are none if the URLs
+   * can't be determined. */
+  async #urlsOf(page: TreePage) {
+    const { publicUrls, redirectAction } = await import("./publicUrls.ts");
+    const urls = await publicUrls(this.space, page).catch(() => []);
+    return { urls, action: redirectAction(urls) };
+  }
+
+  /** Return the path to open when a page is deleted: its parent's or that of the first page. Returns undefined if
+   * neither the page nor a page under it is shown. */
+  #pathBeside(id: string): string | undefined {
+    const { page: shown } = current;
+    if (current.space !== this.space || !shown) return undefined;
+    if (shown !== id && !above(this.tree, shown)?.some((one) => one.id === id)) return undefined;
+    return above(this.tree, id)?.findLast((one) => one.type === "document")?.path ?? "";
   }
 
   async move(page: TreePage, to: Spot): Promise<void> {
@@ -136,6 +172,7 @@ export class TreeEditor extends PageTree {
       [{ operation: "update_page", page: id, into: to.into, at: to.at }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, into: from.into, at: from.at }], said),
+      { page },
     );
   }
 
@@ -156,6 +193,7 @@ export class TreeEditor extends PageTree {
       [{ operation: "update_page", page: id, ...fields }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
+      { page },
     );
   }
 
@@ -176,6 +214,7 @@ export class TreeEditor extends PageTree {
       [{ operation: "update_page", page: id, ...fields }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
+      { page: this.find(id)?.page },
     );
   }
 
@@ -221,14 +260,21 @@ export class TreeEditor extends PageTree {
 
   async remove(page: TreePage): Promise<void> {
     const { id } = page;
-    const before = this.base.kind === "change"
-      ? (await changeOf(this.space, this.base.number).refresh({ force: true })).revision
-      : (await spaceOf(this.space).refresh({ force: true })).revision;
+    const open = this.#pathBeside(id);
+    // Save what was typed, so that undo restores it.
+    if (open !== undefined) await router.leave();
+    const [{ action }, { revision: before }] = await Promise.all([
+      this.#urlsOf(page),
+      this.base.kind === "change"
+        ? changeOf(this.space, this.base.number).refresh({ force: true })
+        : spaceOf(this.space).refresh({ force: true }),
+    ]);
     await this.#do(
       (tree) => without(tree, id),
       [{ operation: "delete_page", page: id }],
       t("deletedTitle", { title: page.title }),
       (there) => there.#restore(page, before),
+      { open, action },
     );
   }
 

@@ -120,9 +120,11 @@ def set_sso(tx: Transaction, organization_id: str, user_id: str) -> bool:
     )
 
 
-def note_member_seen(tx: Transaction, organization_id: str, user_id: str) -> None:
+def note_seen(tx: Transaction, user_id: str, organization_id: str | None) -> None:
+    """Record that the user was active in the organization, or without one, in all of the user's organizations."""
+    only = "" if organization_id is None else " AND organization_id = :org"
     tx.run(
-        "UPDATE members SET last_seen_at = :at WHERE organization_id = :org AND user_id = :user",
+        f"UPDATE members SET last_seen_at = :at WHERE user_id = :user AND disabled = 0{only}",
         at=now(),
         org=organization_id,
         user=user_id,

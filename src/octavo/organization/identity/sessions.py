@@ -15,6 +15,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Actor
 from octavo.kit.work.hub import check_streams
 from octavo.organization.access.auditing import audit_person
+from octavo.organization.access.members import note_seen
 from octavo.organization.access.reach import is_session
 from octavo.organization.access.tokens import SESSION_IDLE, SESSION_PREFIX, hash_token
 
@@ -80,6 +81,7 @@ def begin(
         expires=new.expires_at,
     )
     tx.run("DELETE FROM first_sign_ins WHERE user_id = :user", user=user_id)
+    note_seen(tx, user_id, organization_id)
     audit_person(
         tx,
         "session.begun",

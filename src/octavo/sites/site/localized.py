@@ -20,7 +20,9 @@ def require_languages(**texts: Mapping[str, str] | UnsetType | None) -> None:
     for field, given in texts.items():
         for language in given if isinstance(given, Mapping) else ():
             if language not in LANGUAGES:
-                raise ValueError(f"{field}: {language[:50]!r} isn't a supported language")
+                raise ValueError(
+                    f"{field}: {language[:50]!r} isn't a supported language. Use one of {', '.join(LANGUAGES)}."
+                )
 
 
 def text_in(language: str | None, texts: Mapping[str, str] | UnsetType) -> str | None:

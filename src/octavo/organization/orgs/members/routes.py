@@ -8,7 +8,7 @@ from octavo.errors import Forbidden
 from octavo.kit.db.pagination import Listing, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
-from octavo.organization.access.members import note_member_seen
+from octavo.organization.access.members import note_seen
 from octavo.organization.access.roles import ORGANIZATION, Can, at_least
 
 from . import editing, store
@@ -78,5 +78,5 @@ def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
 def ping(call: Call, org: OrgAccess) -> Ping:
     """Record that the caller was active just now."""
     with call.db.write() as tx:
-        note_member_seen(tx, org.organization_id, org.user_id)
+        note_seen(tx, org.user_id, org.organization_id)
     return Ping()
