@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from insights.test_insights import Site
 from octavo.kit.work.worker import Worker
 from world import World
 
@@ -127,3 +128,37 @@ def test_an_assignee_is_not_notified_of_a_finding_that_quotes_a_restricted_page(
     update(scene, {"assignee": {"kind": "user", "user": world.users["editor"]}})
     deliver(world)
     assert scene.list("editor", "kind=alt-text") == [] == inbox(world, "editor")
+
+
+def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scene: ScanScene) -> None:
+    world, site = scene.world, Site(scene.world)
+    for number in range(6):
+        site.track(site.event("search_type_query", visitor=f"v{number}", query="gherkins"))
+    scene.scan()
+    [finding] = scene.list(query="kind=empty-search")
+    path, teams = f"{scene.site}/findings/{finding['id']}", scene.place.path("/orgs/{organizationId}/teams")
+    team = world.call("admin", "PUT", teams, json={"title": "Docs"}).json()["id"]
+    for who in ("editor", "reader", "guest"):
+        world.call("admin", "PUT", f"{teams}/{team}/members/{world.users[who]}", json={})
+
+    def assign(assignee: dict[str, str]) -> Any:
+        answer = world.call("admin", "PATCH", path, json={"assignee": assignee})
+        deliver(world)
+        return answer
+
+    refused = assign({"kind": "user", "user": world.users["guest"]})
+    assert refused.status_code == 400 and "can't see all spaces" in refused.text
+    assert assign({"kind": "user", "user": world.users["editor"]}).is_success
+    [told] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
+    assert told["reason"] == "assigned" and told["problem"].endswith(": Search without results")
+    assert told["urls"]["app"].endswith(f"{scene.site}/~/health".replace("/orgs/", "/o/"))
+    edit = {"operation": "insert_page", "title": "Secret", "document": {"markdown": "Words.\n"}}
+    scene.change({**edit, "visibleTo": [{"kind": "user", "user": world.users["editor"], "level": "read"}]})
+    assert assign({"kind": "team", "team": team}).is_success
+    found = {
+        who: len(world.get(who, "/user/notifications", headers=world.session(who))["items"])
+        for who in ("reader", "guest")
+    }
+    assert found == {"reader": 0, "guest": 0} and scene.list("reader", "kind=empty-search") == []
+    [told] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
+    assert told["events"] == 2

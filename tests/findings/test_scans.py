@@ -170,6 +170,43 @@ def test_pages_with_the_same_headings_do_not_contradict_each_other(scene: ScanSc
     assert scene.list(query="kind=contradiction&status=open") == []
 
 
+def test_values_that_are_not_known_yet_are_not_findings(scene: ScanScene) -> None:
+    scene.write(
+        "| Version | End of support |\n|---|---|\n| 9 | TBD |\n| 8 | 2027-01-01 |\n\n"
+        "```js\nif (error) {\n  stop(error)\n} else if (/* it is a test */) {\n  run()\n}\n```\n\n"
+        "```js\nconst tracer = /* from elsewhere */\nconst spans = new WeakMap()\nrun(spans)\n```\n\n"
+        "```ts\ninterface A extends B {\n  kind: C extends /* a check */ ? /* a type */ : never;\n}\n```\n\n"
+        "```ts\nimport { forward } from 'tools';\n\n// In your options:\nprepare: forward,\n```\n"
+    )
+    scene.scan()
+    assert scene.on_page() == {}
+    scene.write(
+        "| A | B |\n|---|---|\n| 9 | TODO |\n\n```js\nrun(/* one */ {\n  a: 1\n  b: 2\n})\nstop()\n```\n"
+    )
+    scene.scan()
+    assert set(scene.on_page()) == {"placeholder", "code-sample"}
+    scene.write("TBD")
+    scene.scan()
+    assert set(scene.on_page()) == {"placeholder"}
+
+
+@pytest.mark.parametrize(
+    ("link", "heading", "fixable"),
+    [
+        ("63-4-2-deduplication", "64.4.3. Deduplication", True),
+        ("recieving", "Receiving", True),
+        ("table-comment-functions", "Table session functions", False),
+        ("step-2", "Step 3", False),
+    ],
+)
+def test_only_the_same_section_is_suggested_for_a_missing_one(
+    scene: ScanScene, link: str, heading: str, fixable: bool
+) -> None:
+    scene.write(f"Read [it](#{link}).\n\n## {heading}\n\nWords.\n")
+    scene.scan()
+    assert scene.on_page()["broken-anchor"]["autoFixable"] is fixable
+
+
 def test_hidden_pages_without_links_are_found(scene: ScanScene) -> None:
     page = {"operation": "insert_page", "title": "Lost", "hidden": True, "document": {"markdown": "Words."}}
     scene.change(page)

@@ -88,7 +88,6 @@ def test_quoted_and_intended_words_break_no_rule(kind: str, text: str) -> None:
         ("It works, obviously.", "It works."),
         ("It works obviously!", "It works!"),
         ("Obviously, {db} must match.", "{db} must match."),
-        ("Obviously", ""),
     ],
 )
 def test_removed_words_leave_a_complete_sentence(text: str, fixed: str) -> None:
@@ -97,6 +96,18 @@ def test_removed_words_leave_a_complete_sentence(text: str, fixed: str) -> None:
     document = read(text)
     assert replace_text(document, fault.fix)
     assert write(document).strip() == fixed
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "extends: existence\nmessage: Leave it out.\naction:\n  name: remove\ntokens: [Simply]",
+        'extends: substitution\nmessage: Leave it out.\nswap:\n  Simply: ""',
+    ],
+)
+def test_a_word_to_remove_can_be_an_item_of_a_list(rule: str) -> None:
+    assert faults(rule, "Avoid these words:\n\n* Simply\n* Just\n") == []
+    assert len(faults(rule, "* Simply start\n")) == 1
 
 
 def test_words_next_to_one_quotation_mark_break_rules() -> None:

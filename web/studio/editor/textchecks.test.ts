@@ -108,6 +108,15 @@ test("a page is checked once, and then only blocks that changed, after a pause",
   expect(underlined().map(([words]) => words)).toEqual(["utilize", "utilize"]);
 });
 
+test("a cell that says that a value isn't known yet isn't checked", async () => {
+  const cells = ["9", "TBD", "TODO"].map((text) => schema.node("table_cell", null, paragraph(text)));
+  const heads = ["A", "B", "C"].map((text) => schema.node("table_heading", null, schema.text(text)));
+  const rows = [schema.node("table_head", null, heads), schema.node("table_row", null, cells)];
+  open(schema.node("table", null, rows), paragraph("TBD."));
+  await vi.runAllTimersAsync();
+  expect(asked.flat()).toEqual(["9", "TODO", "TBD."]);
+});
+
 test("rules that compare parts of a page see the whole page after each change", async () => {
   compares = true;
   open(paragraph("Send an email."), paragraph("All is well."), paragraph("Read the e-mail."));

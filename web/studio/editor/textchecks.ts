@@ -29,6 +29,8 @@ const MOST_MARKS = 300;
 const MOST_KNOWN = 2_000;
 
 const PROSE = /^(paragraph|heading_\d)$/;
+/** Cells that say that a value isn't known yet. */
+const UNKNOWN = /^[^\p{L}\d]*(TBD|TBA|TBC)[^\p{L}\d]*$/u;
 
 type Request = Schemas["CheckSiteTexts"];
 type Findings = Schemas["TextFindings"];
@@ -58,8 +60,9 @@ type Each = (block: Node, start: number, text: string) => void;
 
 /** Call a function with each text block that contains prose, in a part of a page. */
 function eachProse(doc: Node, from: number, to: number, each: Each): void {
-  doc.nodesBetween(from, to, (node, position) => {
-    if (PROSE.test(node.type.name)) each(node, position + 1, textOf(node));
+  doc.nodesBetween(from, to, (node, position, parent) => {
+    const isUnknown = parent?.type.name === "table_cell" && UNKNOWN.test(node.textContent);
+    if (PROSE.test(node.type.name) && !isUnknown) each(node, position + 1, textOf(node));
     return !node.isTextblock;
   });
 }

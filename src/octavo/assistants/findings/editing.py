@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import emit
@@ -11,9 +12,10 @@ from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, role_of_person
 from octavo.organization.access.members import require_members
 from octavo.organization.access.teams import require_teams
+from octavo.sites.site.store import get_site
 
 from . import store
-from .kinds import FindingStatus
+from .kinds import KINDS, FindingStatus
 from .store import FindingRow
 from .types import Assignee, TeamAssignee, UserAssignee
 
@@ -27,7 +29,8 @@ def update_finding(
     assignee: Assignee | None | UnsetType,
 ) -> None:
     """Set the status and the assignee of a finding. ``reason``: why it is dismissed. Raises BadRequest for a reason
-    without a dismissal, and for an assignee who can't see the finding's space, and NotFound for an unknown assignee."""
+    without a dismissal, and for an assignee who can't see the finding's space or, if it has none, all spaces of the
+    site, and NotFound for an unknown assignee."""
     wanted = row.status if status is UNSET else status
     if reason is not UNSET and wanted != "canceled":
         raise BadRequest(
@@ -65,10 +68,15 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
     team_id = assignee.team if isinstance(assignee, TeamAssignee) else None
     if (user_id, team_id) == (row.assigned_user, row.assigned_team):
         return
+    spaces = [row.space_id] if row.space_id else store.list_space_ids(tx, site.site_id)
     if user_id is not None:
         require_members(tx, site.organization_id, [user_id], "assignee.user")
-        if row.space_id and not role_of_person(tx, site.organization_id, "space", row.space_id, user_id):
-            raise BadRequest("assignee.user: this person can't see the space that contains the finding")
+        if not all(role_of_person(tx, site.organization_id, "space", id, user_id) for id in spaces):
+            raise BadRequest(
+                "assignee.user: this person can't see the space that contains the finding"
+                if row.space_id
+                else "assignee.user: this person can't see all spaces of the site, which the finding is about"
+            )
     if team_id is not None:
         require_teams(tx, site.organization_id, [team_id], "assignee.team")
     store.set_assignee(tx, row.id, user_id, team_id)
@@ -81,21 +89,28 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
         before={"user": row.assigned_user, "team": row.assigned_team, "title": row.title},
         after={"user": user_id, "team": team_id, "title": row.title},
     )
-    pages = store.list_page_ids(tx, row.id)
-    # Notifications belong to a space. Findings about the site as a whole have none.
-    if row.space_id is not None and assignee is not None:
-        emit(
-            tx,
-            "finding_assigned",
-            organization_id=site.organization_id,
-            space_id=row.space_id,
-            by=site.user_id,
-            finding=row.id,
-            problem=row.title,
-            page=min(pages, default=None),
-            pages=sorted(pages),
-            **({"assigned_users": [user_id]} if user_id is not None else {"assigned_teams": [team_id]}),
-        )
+    if assignee is None or not spaces:
+        return
+    assigned: JsonObject = (
+        {"assigned_users": [user_id]} if user_id is not None else {"assigned_teams": [team_id]}
+    )
+    if row.space_id:
+        pages = store.list_page_ids(tx, row.id)
+        assigned |= {"problem": row.title, "page": min(pages, default=None), "pages": sorted(pages)}
+    else:
+        # Titles of findings about a whole site quote visitors. Notifications don't, because they stay visible when
+        # their recipients can no longer see all spaces.
+        problem = f"{get_site(tx, site.site_id).title}: {KINDS[row.kind].title}"
+        assigned |= {"problem": problem, "site": site.site_id, "spaces": spaces}
+    emit(
+        tx,
+        "finding_assigned",
+        organization_id=site.organization_id,
+        space_id=spaces[0],
+        by=site.user_id,
+        finding=row.id,
+        **assigned,
+    )
 
 
 def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: str, reason: str) -> None:

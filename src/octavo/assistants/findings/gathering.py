@@ -3,11 +3,11 @@ database."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from os.path import commonprefix
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -46,8 +46,8 @@ from .types import MAX_EVIDENCE, Evidence, Fixing, Found
 _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
-_SHARE = 0.8
-"""Minimum similarity between a missing anchor and the anchor that is suggested as a replacement."""
+_FEWEST_ALIKE = 4
+"""Minimum number of letters that two anchors must have in common at their start and end."""
 _MOST_OPERATIONS = 50
 _FEWEST_HEADINGS = 3
 """Minimum number of headings that parallel pages must have in common."""
@@ -80,6 +80,30 @@ def key_of(kind: FindingKind, *parts: str) -> str:
     """Return the key of a finding, which identifies the same problem across scans."""
     digest = hashlib.sha256("\0".join((kind, *parts)).encode()).hexdigest()[:40]
     return f"{kind}:{digest}"
+
+
+def is_spelled_alike(one: str, other: str) -> bool:
+    """Return whether two anchors probably name the same section: they differ in one inserted letter, in two swapped
+    letters, or in the numbers of their sections. Anchors that differ in a word usually name different sections.
+
+    >>> is_spelled_alike("instal", "install"), is_spelled_alike("63-4-2-deduplication", "6443-deduplication")
+    (True, True)
+    >>> is_spelled_alike("get-options", "set-options"), is_spelled_alike("step-2", "step-3")
+    (False, False)
+    """
+    parts = [re.split(r"[-_]+", anchor.lower()) for anchor in (one, other)]
+    words, others = ("".join(part for part in each if not part.isdigit()) for each in parts)
+    one, other = map("".join, parts)
+    if words and words == others:
+        return one == other or not (one[-1:].isdigit() or other[-1:].isdigit())
+    start = len(commonprefix([one, other]))
+    one, other = one[start:], other[start:]
+    end = len(commonprefix([one[::-1], other[::-1]]))
+    rests = sorted([one[: len(one) - end], other[: len(other) - end]], key=len)
+    if start + end < _FEWEST_ALIKE or any(map(str.isdigit, "".join(rests))):
+        return False
+    swapped = len(rests[0]) == 2 and rests[0] == rests[1][::-1]
+    return swapped or (rests[0] == "" and len(rests[1]) == 1)
 
 
 class _Gathering:
@@ -187,8 +211,8 @@ class _Gathering:
         if not written or row.type not in ("link", "button"):
             return None
         if kind == "broken-anchor" and row.target and row.anchor:
-            near = difflib.get_close_matches(row.anchor, self._anchors_of(row.target), 1, _SHARE)
-            return Fixing(url=written, page=row.target, anchor=near[0]) if near else None
+            near = [each for each in self._anchors_of(row.target) if is_spelled_alike(row.anchor, each)]
+            return Fixing(url=written, page=row.target, anchor=near[0]) if len(near) == 1 else None
         if kind == "broken-link":
             path = written.partition("#")[0].partition("?")[0].rstrip("/")
             name = path.rpartition("/")[2].removesuffix(".md").removesuffix(".html").lower()

@@ -385,18 +385,28 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
         return "".join(f" AND {condition}" for condition in conditions), given
 
 
+_OF_SITE = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
+"""Condition on ``spaces s``."""
+
+
+def list_space_ids(tx: Transaction, site_id: str) -> list[str]:
+    """Return the IDs of the spaces on a site, except deleted spaces."""
+    return [
+        row[0] for row in tx.all(f"SELECT s.id FROM spaces s WHERE {_OF_SITE} ORDER BY s.id", site=site_id)
+    ]
+
+
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole
     quote visitors, who may have written about any page, so only callers who can see all spaces and pages can see
     these findings."""
-    among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
-    found = select_visible_spaces(site.organization, among, site=site.site_id)
+    found = select_visible_spaces(site.organization, _OF_SITE, site=site.site_id)
     visible = [
         row[0] for row in tx.all(f"{found.prefix} SELECT v.id FROM {found.visible} v", **found.parameters)
     ]
-    every = tx.value(f"SELECT count(*) FROM spaces s WHERE {among}", site=site.site_id)
+    every = list_space_ids(tx, site.site_id)
     hidden = hidden_from(tx, site.organization)
-    whole = len(visible) == every and not any(map(hidden.of, visible))
+    whole = len(visible) == len(every) and not any(map(hidden.of, visible))
     of_site = "f.space_id IS NULL OR " if whole else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
     about_hidden = f"""AND NOT EXISTS (SELECT 1 FROM site_finding_pages h WHERE h.finding_id = f.id

@@ -9,15 +9,17 @@ from functools import partial
 from msgspec.structs import replace
 
 from octavo.content.changes.store import find_state
-from octavo.content.revisions.restrictions import find_rules
+from octavo.content.revisions.restrictions import find_rules, hidden_from
 from octavo.core.json_types import JsonObject
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import Event, consumer, emit
-from octavo.organization.access.authorization import role_of_person
+from octavo.organization.access.authorization import find_site_access, find_space_access, role_of_person
 from octavo.organization.access.page_rules import PageViewer, level_at
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
 from octavo.organization.access.teams import list_team_ids
 
 from . import mailing, store
@@ -134,7 +136,7 @@ def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) ->
     space or any of the pages."""
     space_id = event.space_id or ""
     role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
-    if role is None:
+    if role is None or ("site" in event.payload and not _sees_whole_site(tx, event, user_id)):
         return None
     if not concern.pages:
         return []
@@ -147,6 +149,16 @@ def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) ->
         # Findings quote all of their pages.
         return None
     return seen or None
+
+
+def _sees_whole_site(tx: Transaction, event: Event, user_id: str) -> bool:
+    """Return whether a person can see the site that an event is about, and all of its spaces and pages."""
+    organization_id, spaces = event.organization_id or "", event.payload["spaces"]
+    actor = actor_for_job(user_id, organization_id)
+    site = find_site_access(tx, actor, Can.VIEW, organization_id, event.payload["site"])
+    if site is None or not all(find_space_access(tx, actor, Can.VIEW, id) for id in spaces):
+        return False
+    return not any(map(hidden_from(tx, site.organization).of, spaces))
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:

@@ -66,6 +66,8 @@ class Subjects(Struct, frozen=True):
             return app.space(row.space_id, "/~/settings/git")
         if row.comment_id:
             return app.thread(row.space_id, row.comment_id, path)
+        if row.about.startswith("siteFinding:"):
+            return app.site(self.spaces[row.space_id][1], row.about.split(":")[1], "health")
         return app.page(row.space_id, path) if path else app.space(row.space_id)
 
 

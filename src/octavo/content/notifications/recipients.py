@@ -107,7 +107,8 @@ def _about(tx: Transaction, event: Event) -> _About:
         alone = pages[0] if len(pages) == 1 else event.space_id
         return _About(f"edits:{alone}", "edited", pages)
     if event.type == "finding_assigned":
-        return _About(f"finding:{payload['finding']}", None, payload.get("pages", []))
+        of = f"siteFinding:{payload['site']}" if "site" in payload else "finding"
+        return _About(f"{of}:{payload['finding']}", None, payload.get("pages", []))
     if event.type in FAILURES:
         return _About(f"{FAILURES[event.type]}:{payload['run']}", None, [])
     opened = event.type == "change_request_status_updated" and payload.get("status") == "open"

@@ -31,6 +31,10 @@ _PYTHON_PROMPT = re.compile(r"^\s*(?:>>>|In \[\d+\]:|\$ |%|!)", re.M)
 _PYTHON_2 = re.compile(r"^\s*(?:print\s+[\"'\w]|exec\s+\"|raise\s+\w+,)|except\s+\w+,\s*\w+:", re.M)
 _NAMELESS = re.compile(r"^\s*(?:-{3,}|={3,})\s*$", re.M)
 _SIGNATURE = re.compile(r"[\w.$]+\([^()]*\)(?:\s*(?::|->|=>)\s*[\w.<>\[\]?| ]+)?[;,]?")
+_COMMENT_AS_VALUE = re.compile(r"(?:(?<=[=(?:])|(?<=\bextends))\s*/\*+[^*]{0,200}\*+/")
+"""Comments where an expression or type is expected."""
+_OPTION = re.compile(r"^[A-Za-z_$][\w$]*: .*,$", re.M)
+"""Members of an object at the beginning of a line."""
 _SHELL = re.compile(r"\s*(?:use|show) \w+;?$", re.M)
 """Commands of database shells that accept JavaScript."""
 _own = threading.local()
@@ -196,6 +200,11 @@ def _check_script(text: str, *, tags: bool) -> None:
     )
     if any(not _has_error(attempt, tags) for attempt in attempts):
         return
+    # Some samples have comments in place of irrelevant values, or mix statements and options.
+    for omitted in (_COMMENT_AS_VALUE, _OPTION):
+        reduced = omitted.sub(" omitted", text)
+        if reduced != text and not _has_error(reduced, tags):
+            return
     raise _Broken(f"JavaScript or TypeScript: invalid syntax{_place_of(text, tags)}")
 
 

@@ -15,7 +15,7 @@ from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
-VERSION = 7
+VERSION = 8
 """Version of the checks. When it increases, all pages are checked again."""
 
 _PROSE = frozenset(
@@ -32,6 +32,7 @@ _SOON = re.compile(
     r"determined)|under construction|placeholder)\W*$",
     re.I,
 )
+_UNKNOWN = re.compile(r"\W*(?:TBD|TBA|TBC)\W*")
 _VARIABLE = re.compile(r"\b(space|page)\.vars(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 _FILE = re.compile(r"(?!.*://)(?!.*\.(?:md|mdx|html?)\Z)[^/].*\.\w{1,10}", re.I)
 """Relative links to files such as source code."""
@@ -49,6 +50,7 @@ def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPa
     samples = 0
     texts: list[str] = []
     styled: list[StyledText] = []
+    unknown: set[int] = set()
     for node in walk(document):
         if isinstance(node, (Text, Document, Fragment)):
             continue
@@ -58,9 +60,17 @@ def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPa
         elif node.type in _PROSE:
             text = prose(node)
             texts.append(text)
-            checked.faults += _check_placeholder(text, heading=node.type.startswith("heading"))
+            if id(node) not in unknown:
+                checked.faults += _check_placeholder(text, heading=node.type.startswith("heading"))
             if rules:
                 styled.append(styled_text(node))
+        elif node.type == "table":
+            # A cell that says only TBD tells readers that a value isn't known yet.
+            unknown.update(
+                id(cell)
+                for cell in walk(node)
+                if isinstance(cell, Block) and cell.type in _PROSE and _UNKNOWN.fullmatch(prose(cell))
+            )
         elif node.type == "openapi-operation":
             ref = node.data.get("ref")
             name = ref.get("spec") or ref.get("url") if isinstance(ref, dict) else None

@@ -321,8 +321,8 @@ def _quote(text: str, start: int, end: int) -> str:
 
 def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for match in rule.patterns[0].finditer(text.shown):
-        if match[0].casefold() not in rule.exceptions and not _is_quoted(text.shown, match):
-            new = _replacement(rule.given.action)
+        new = _replacement(rule.given.action)
+        if match[0].casefold() not in rule.exceptions and not _is_mentioned(text.shown, match, new):
             yield _fault(rule, text, match.start(), match.end(), match[0], new=new)
 
 
@@ -334,20 +334,21 @@ def _replacement(action: RuleAction) -> str | None:
     return action.params[0] if action.name == "replace" and len(action.params) == 1 else None
 
 
-def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    """Return whether a match is the entire text between two quotation marks. The text then mentions these words instead
-    of using them."""
-    return (
+def _is_mentioned(text: str, match: re.Match[str], new: str | None) -> bool:
+    """Return whether a text mentions the matched words instead of using them: they are the entire text between two
+    quotation marks, or they would be removed and are the entire text, as in a list of words to avoid."""
+    is_quoted = (
         text[match.start() - 1 : match.start()] in _OPENING
         and text[match.end() : match.end() + 1] in _CLOSING
     )
+    return is_quoted or (new == "" and match[0] == text.strip())
 
 
 def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for compiled, new in zip(rule.patterns, rule.replacements, strict=True):
         for match in compiled.finditer(text.shown):
             old = match[0]
-            if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
+            if old.casefold() in rule.exceptions or old == new or _is_mentioned(text.shown, match, new):
                 continue
             # A person has to choose among alternatives, and a replacement can't refer to the pattern's groups.
             choice = None if "|" in new or "$" in new or _doubles(text.shown, match, new) else _like(old, new)
