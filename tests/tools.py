@@ -206,7 +206,9 @@ def _launched_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
     executable = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if executable is None:
         absent("Chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=30_000)  # as patient as clicks, because busy machines are slow
 
     quiet = [
         "--disable-background-networking",

@@ -96,10 +96,7 @@ def test_credentials_are_sent_where_the_description_declares_them(form, api, way
     for label, text in entered.items():
         form.get_by_label(label, exact=False).first.fill(text)
     form.get_by_role("button", name="Send", exact=True).click()
-    for _ in range(600):
-        if api.asked:
-            break
-        form.page.wait_for_timeout(50)
+    until(lambda: api.asked)
     expect(form.locator(".try-status strong")).to_have_text("200 OK")
     name, value = sent
     (asked,) = api.asked
@@ -110,9 +107,9 @@ def test_credentials_are_sent_where_the_description_declares_them(form, api, way
         assert asked["headers"]["authorization"] == "Bearer t2"
     said = form.locator(".try-beyond")
     if way == "digest":
-        expect(said).to_contain_text("Digest needs a value that is worked out anew for each request")
+        expect(said).to_contain_text("Digest needs a value computed for each request")
     elif way == "certificate":
-        expect(said).to_contain_text("certificate is a certificate of yours (mutual TLS)")
+        expect(said).to_contain_text("certificate is a client certificate (mutual TLS)")
     else:
         expect(said).to_have_count(0)
     if way == "openid":

@@ -153,10 +153,10 @@ def opened(page, number=0, called="GET /pets/{petId}"):
 
 def test_visitors_sign_in_with_a_code_bound_to_the_page(page, site, api, provider):
     form = opened(page)
-    assert form.locator(".try-redirect code").inner_text() == f"{site}~signed-in"
+    expect(form.locator(".try-redirect code")).to_have_text(f"{site}~signed-in")
     form.get_by_label("Client ID").fill("docs")
     form.locator(".try-scopes summary").click()
-    assert form.get_by_role("checkbox", name="pets:read").is_checked()
+    expect(form.get_by_role("checkbox", name="pets:read")).to_be_checked()
     form.get_by_role("checkbox", name="pets:write").check()
     form.get_by_role("button", name="Sign in").click()
     expect(form.locator(".try-said")).to_have_text("Ready to try")
@@ -190,15 +190,15 @@ def test_credentials_are_masked_and_can_be_cleared(page, site):
     other.locator(".try-access summary").click()
     rows = other.locator(".try-access li")
     expect(rows).to_have_count(3)
-    assert "a-long" not in other.locator(".try-access").inner_text()
-    assert "••••9876" in other.locator(".try-access").inner_text()
+    expect(other.locator(".try-access")).to_contain_text("••••9876")
+    expect(other.locator(".try-access")).not_to_contain_text("a-long")
     rows.filter(has_text="Client secret").get_by_role("button").click()
     expect(rows).to_have_count(2)
-    assert "9876" not in page.evaluate("JSON.stringify(sessionStorage)")
+    page.wait_for_function("!JSON.stringify(sessionStorage).includes('9876')")
     other.get_by_role("button", name="Forget all").click()
     expect(rows).to_have_count(0)
-    assert page.evaluate("sessionStorage.getItem('octavo-access')") == "{}"
-    assert other.get_by_role("textbox", name="login").input_value() == ""
+    page.wait_for_function("sessionStorage.getItem('octavo-access') === '{}'")
+    expect(other.get_by_role("textbox", name="login")).to_have_value("")
 
 
 def test_visitors_can_use_a_name_and_a_password(page, provider):
@@ -213,7 +213,7 @@ def test_visitors_can_use_a_name_and_a_password(page, provider):
     assert (sent["username"], sent["password"], sent["scope"]) == ("ada", "lovelace", "pets:read")
     # The password is used once.
     form.locator(".try-access summary").click()
-    assert form.locator(".try-access li").count() == 2
+    expect(form.locator(".try-access li")).to_have_count(2)
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from local_server import QuietHandler, local_server
 from octavo.operations.admin.import_export import import_space
@@ -133,18 +134,19 @@ def test_a_page_of_a_customer_shows_the_site(browser, customer) -> None:
     page.keyboard.press("Enter")
     frame = page.frame_locator("iframe")
     frame.get_by_role("heading", level=1).first.wait_for()
-    assert page.get_by_role("dialog", name="Documentation").is_visible()
+    expect(page.get_by_role("dialog", name="Documentation")).to_be_visible()
     page.evaluate("Octavo('navigateToPage', '/quickstart')")
     frame.get_by_role("heading", name="Quickstart", level=1).wait_for()
     inner = next(one for one in page.frames if "~embed" in one.url)
     assert inner.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     page.evaluate("Octavo('configure', { button: { label: 'Help' } })")
     opener = page.get_by_role("button", name="Help")
-    assert opener.get_attribute("aria-expanded") == "true"
+    expect(opener).to_have_attribute("aria-expanded", "true")
     page.get_by_role("button", name="Close").press("Escape")
-    assert not page.get_by_role("dialog").is_visible() and opener.evaluate("e => e.matches(':focus')")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(opener).to_be_focused()
     page.evaluate("Octavo('unload')")
-    assert opener.count() == 0
+    expect(opener).to_have_count(0)
     assert trouble == []
     page.close()
 
@@ -167,9 +169,9 @@ def test_embed_settings_without_effect_are_reported(browser, customer) -> None:
     assert call("configure", known) == []
     page.evaluate("Octavo('open')")
     page.get_by_role("button", name="Write to us").click()
-    assert page.title() == "Pressed"
+    expect(page).to_have_title("Pressed")
     assert call("configure", "{closeButton: false, actions: []}") == []
-    assert not page.get_by_role("button", name="Close").is_visible()
+    expect(page.get_by_role("button", name="Close")).to_be_hidden()
     for name in ("suggestions", "greeting", "assistantName", "trademark", "tabs", "tools"):
         assert call("configure", f"{{{name}: true}}") == [f'configure knows no "{name}"; it has no effect.']
     assert call(
@@ -198,10 +200,10 @@ def test_pages_themselves_refuse_to_be_framed(browser, customer) -> None:
     inner = page.frame_locator("iframe")
     inner.get_by_role("heading", level=1).first.wait_for()
     framed = next(one.url for one in page.frames if "~embed" in one.url)
-    page.evaluate(
-        "url => document.body.append(Object.assign(document.createElement('iframe'), {src: url}))",
-        framed.replace("~embed/", ""),
-    )
-    page.wait_for_timeout(1000)
+    with page.expect_console_message(lambda said: "frame-ancestors" in said.text):
+        page.evaluate(
+            "url => document.body.append(Object.assign(document.createElement('iframe'), {src: url}))",
+            framed.replace("~embed/", ""),
+        )
     assert not any(one.url == framed.replace("~embed/", "") for one in page.frames)
     page.close()

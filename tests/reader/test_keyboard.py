@@ -2,12 +2,14 @@
 closed, and returns the focus; screen readers announce it."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from serving import serving_new
 
@@ -117,27 +119,25 @@ def press(page, *keys):
         page.keyboard.press(key)
 
 
-def focus_of(page):
-    """Return the name of the focused element, which must have a visible focus."""
-    name, seen = page.evaluate(FOCUS)
-    assert seen, f"the focus on {name!r} is not seen"
-    return name
+def expect_focus(page, name):
+    """Wait until the element of this name has a visible focus."""
+    page.wait_for_function(f"name => String(({FOCUS})()) === `${{name}},true`", arg=name)
 
 
 def tab_to(page, name, steps=60):
     for _ in range(steps):
         press(page, "Tab")
         if page.evaluate(FOCUS)[0] == name:
-            return focus_of(page)
+            return expect_focus(page, name)
     raise AssertionError(f"{name!r} is not reached")
 
 
 def test_the_first_tab_stop_skips_the_header(visit):
     page = visit()
     press(page, "Tab")
-    assert focus_of(page) == "Skip to content"
+    expect_focus(page, "Skip to content")
     press(page, "Enter")
-    assert page.evaluate("document.activeElement.id") == "content"
+    expect(page.locator("#content")).to_be_focused()
 
 
 @pytest.mark.parametrize(
@@ -153,15 +153,18 @@ def test_menus_open_close_and_return_focus(visit, menu, inside):
     shown = page.locator("details.picker[open]")
     tab_to(page, menu)
     press(page, "Enter")
-    assert shown.count() == 1
+    expect(shown).to_have_count(1)
     for name in inside:
         press(page, "Tab")
-        assert focus_of(page) == name
+        expect_focus(page, name)
     press(page, "Escape")
-    assert shown.count() == 0 and focus_of(page) == menu
+    expect(shown).to_have_count(0)
+    expect_focus(page, menu)
     # Moving on leaves nothing open.
-    press(page, "Enter", *["Tab"] * (len(inside) + 1))
-    assert shown.count() == 0
+    press(page, "Enter")
+    expect(shown).to_have_count(1)
+    press(page, *["Tab"] * (len(inside) + 1))
+    expect(shown).to_have_count(0)
     press(page, *["Shift+Tab"], "Enter")
     box = page.locator("details.picker[open] > ul").bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 1280
@@ -177,7 +180,7 @@ def test_a_language_can_be_selected(visit):
     tab_to(page, "Language: English")
     press(page, "Enter", "Tab", "Tab", "Enter")
     page.wait_for_url("**/de/**")
-    assert page.locator("html").get_attribute("lang") == "de"
+    expect(page.locator("html")).to_have_attribute("lang", "de")
 
 
 @pytest.mark.parametrize("width", [1240, 1440, 1920])
@@ -203,20 +206,21 @@ def test_search_opens_moves_closes_and_returns_focus(visit):
     link.focus()
     press(page, "Control+k")
     box = page.get_by_role("combobox", name="Search")
-    assert box.evaluate("e => e === document.activeElement")
-    page.keyboard.type("settings")
-    page.get_by_role("option").first.wait_for()
-    assert box.get_attribute("aria-expanded") == "true"
+    expect(box).to_be_focused()
+    page.keyboard.insert_text("settings")
+    expect(page.get_by_role("option", selected=True)).to_have_count(1)
+    expect(box).to_have_attribute("aria-expanded", "true")
     chosen = box.get_attribute("aria-activedescendant")
     press(page, "ArrowDown")
-    assert box.get_attribute("aria-activedescendant") != chosen
-    assert page.locator('[role=option][aria-selected="true"]').count() == 1
-    assert page.get_by_role("status").first.text_content()
+    expect(box).not_to_have_attribute("aria-activedescendant", chosen)
+    expect(page.get_by_role("option", selected=True)).to_have_count(1)
+    expect(page.get_by_role("status").first).not_to_be_empty()
     press(page, "Escape")
-    assert page.locator("dialog[open]").count() == 0 and focus_of(page) == "Home"
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect_focus(page, "Home")
     press(page, "/")
-    page.keyboard.type("settings")
-    page.get_by_role("option").first.wait_for()
+    page.keyboard.insert_text("settings")
+    expect(page.get_by_role("option", selected=True)).to_have_count(1)
     press(page, "ArrowDown", "ArrowUp", "Enter")
     page.wait_for_url(lambda url: "~search" not in url and "q=" not in url)
 
@@ -226,50 +230,48 @@ def test_images_open_and_close(visit):
     link = page.locator("a.zoom")
     link.focus()
     press(page, "Enter")
-    assert page.get_by_role("dialog", name="A drawing").is_visible()
+    expect(page.get_by_role("dialog", name="A drawing")).to_be_visible()
     press(page, "Tab", "Tab")
-    assert page.evaluate(
-        "!!document.activeElement.closest('dialog') || document.activeElement === document.body"
-    )
+    page.wait_for_function("document.activeElement.matches('body, dialog *')")
     press(page, "Escape")
     # A closing dialog is removed when its close event arrives.
     page.locator("dialog.viewer").wait_for(state="detached")
-    assert link.evaluate("e => e === document.activeElement")
+    expect(link).to_be_focused()
 
 
 def test_tabs_are_selected_with_arrow_keys(visit):
     page = visit()
-    tabs = page.get_by_role("tab")
     tab_to(page, "Linux")
     press(page, "ArrowRight")
-    assert focus_of(page) == "Mac" and page.get_by_role("tabpanel", name="Mac").is_visible()
+    expect_focus(page, "Mac")
+    expect(page.get_by_role("tabpanel", name="Mac")).to_be_visible()
     press(page, "End")
-    assert focus_of(page) == "Windows"
+    expect_focus(page, "Windows")
     press(page, "ArrowRight")
-    assert focus_of(page) == "Linux"
+    expect_focus(page, "Linux")
     press(page, "Home", "ArrowLeft")
-    assert focus_of(page) == "Windows"
-    assert [one.get_attribute("aria-selected") for one in tabs.all()] == ["false", "false", "true"]
+    expect_focus(page, "Windows")
+    expect(page.get_by_role("tab", selected=False)).to_have_text(["Linux", "Mac"])
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Windows")
     # All tabs are one stop; the next stop is the content of the selected one.
     press(page, "Tab")
-    assert page.evaluate("document.activeElement.innerText").strip() == "three"
+    expect(page.locator(":focus")).to_have_text("three", use_inner_text=True)
 
 
 def test_expandables_and_the_tree_open_by_keyboard(visit):
     page = visit()
     page.locator(".expandable > summary").focus()
     press(page, "Enter")
-    assert page.get_by_text("Hidden words.").is_visible()
+    expect(page.get_by_text("Hidden words.")).to_be_visible()
     press(page, "Enter")
-    assert not page.get_by_text("Hidden words.").is_visible()
+    expect(page.get_by_text("Hidden words.")).to_be_hidden()
     fold = page.locator(".tree summary")
-    assert "Parent" in fold.get_attribute("aria-label")
+    expect(fold).to_have_attribute("aria-label", re.compile("Parent"))
     fold.focus()
     press(page, "Enter")
-    child = page.get_by_role("link", name="Child")
-    assert child.is_visible()
+    expect(page.get_by_role("link", name="Child")).to_be_visible()
     press(page, "Tab")
-    assert focus_of(page) == "Child"
+    expect_focus(page, "Child")
 
 
 def test_page_actions_work_by_keyboard(visit):
@@ -277,10 +279,11 @@ def test_page_actions_work_by_keyboard(visit):
     actions = page.locator("details.actions")
     actions.locator("summary").focus()
     press(page, "Enter", "Tab")
-    assert actions.get_attribute("open") is not None
-    assert focus_of(page) == "Copy page as Markdown"
+    expect(actions).to_have_attribute("open", "")
+    expect_focus(page, "Copy page as Markdown")
     press(page, "Escape")
-    assert actions.get_attribute("open") is None and focus_of(page) == "Page actions"
+    expect(actions).not_to_have_attribute("open", "")
+    expect_focus(page, "Page actions")
 
 
 def test_code_blocks_are_scrolled(visit):
@@ -296,32 +299,34 @@ def test_the_menu_of_a_phone_traps_focus_until_it_closes(visit):
     page = visit(viewport=PHONE)
     opener = page.locator("details.menu > summary")
     opener.focus()
-    assert focus_of(page) == "Menu"
+    expect_focus(page, "Menu")
     press(page, "Enter")
     side = page.locator("#side")
-    assert side.is_visible() and page.locator("main").evaluate("e => e.inert")
+    expect(side).to_be_visible()
+    expect(page.locator("main")).to_have_attribute("inert", "")
     press(page, "Tab")
-    first = focus_of(page)
-    assert side.evaluate("e => e.contains(document.activeElement)")
+    expect(side.locator(":focus")).to_be_visible()
+    first, _ = page.evaluate(FOCUS)
     press(page, "Shift+Tab")
-    assert focus_of(page) == "Menu"
+    expect_focus(page, "Menu")
     # Around the menu and back to its button.
     press(page, "Shift+Tab")
-    assert side.evaluate("e => e.contains(document.activeElement)")
+    expect(side.locator(":focus")).to_be_visible()
     press(page, "Tab", "Tab")
-    assert focus_of(page) == first
+    expect_focus(page, first)
     press(page, "Escape")
-    assert not side.is_visible() and focus_of(page) == "Menu"
-    assert not page.locator("main").evaluate("e => e.inert")
+    expect(side).to_be_hidden()
+    expect_focus(page, "Menu")
+    expect(page.locator("main")).not_to_have_attribute("inert", "")
 
 
 def test_landmarks_have_names(visit):
     page = visit()
     for part in ("nav", "aside", "[role=region]"):
-        names = [one.get_attribute("aria-label") for one in page.locator(part).all() if one.is_visible()]
+        names = page.locator(f"{part}:visible").evaluate_all("all => all.map(e => e.ariaLabel)")
         assert all(names) and len(set(names)) == len(names), (part, names)
-    assert page.get_by_role("main").count() == page.get_by_role("banner").count() == 1
-    assert page.get_by_role("search").count() == 1
+    for role in ("main", "banner", "search"):
+        expect(page.get_by_role(role)).to_have_count(1)
 
 
 @pytest.mark.parametrize(
@@ -337,6 +342,6 @@ def test_code_is_copied_without_tls_and_without_clipboard_access(visit, missing)
     button.focus()
     press(page, "Enter")
     page.locator("button.copy.done").first.wait_for()
-    assert button.evaluate("e => e === document.activeElement")
+    expect(button).to_be_focused()
     assert page.evaluate("globalThis.taken").startswith("long long")
-    assert page.locator("textarea").count() == 0
+    expect(page.locator("textarea")).to_have_count(0)

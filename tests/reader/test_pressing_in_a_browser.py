@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from serving import Administrator, serving_new
 
@@ -66,49 +67,50 @@ def test_a_button_is_pressed_by_keyboard_and_keeps_focus(page):
     for count in (2, 4):
         page.get_by_role("button", name="More").press("Enter")
         page.get_by_text(f"Count {count}").wait_for()
-        assert page.evaluate("document.activeElement.textContent") == "More"
-    assert page.locator("[data-block]").get_attribute("aria-live") == "polite"
-    assert page.get_by_role("button", name="Off").is_disabled()
+        expect(page.get_by_role("button", name="More")).to_be_focused()
+    expect(page.locator("[data-block]")).to_have_attribute("aria-live", "polite")
+    expect(page.get_by_role("button", name="Off")).to_be_disabled()
     assert page.refused == []
 
 
 def test_selects_and_switches_report_changes_immediately(page):
     page.get_by_label("Size").select_option("l")
     page.get_by_text('"size":"l"').wait_for()
-    assert page.get_by_label("Size").input_value() == "l"
+    expect(page.get_by_label("Size")).to_have_value("l")
     page.get_by_role("switch", name="Loud").press("Space")
     page.get_by_text('"loud":true').wait_for()
-    assert page.get_by_role("switch", name="Loud").is_checked()
-    assert page.evaluate("document.activeElement.role") == "switch"
+    expect(page.get_by_role("switch", name="Loud")).to_be_checked()
+    expect(page.get_by_role("switch", name="Loud")).to_be_focused()
 
 
 def test_a_dialog_opens_accepts_text_and_returns_focus(page):
-    page.get_by_role("button", name="Ask").press("Enter")
+    opener = page.get_by_role("button", name="Ask", exact=True)
+    opener.press("Enter")
     dialog = page.get_by_role("dialog", name="Ask")
     dialog.wait_for()
     found = Axe().run(page, context=".block-modal").response["violations"]
     assert [rule["id"] for rule in found] == []
     page.keyboard.press("Escape")
-    assert page.get_by_role("dialog").count() == 0
-    assert page.evaluate("document.activeElement.textContent") == "Ask"
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(opener).to_be_focused()
     page.keyboard.press("Enter")
     dialog.get_by_label("Words").fill("hello there")
     dialog.get_by_role("button", name="Send").press("Enter")
     page.get_by_text("said hello there").wait_for()
-    assert page.get_by_role("dialog").count() == 0
-    assert page.evaluate("document.activeElement.textContent") == "Ask"
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(opener).to_be_focused()
 
 
 def test_failed_actions_are_reported(page):
     page.get_by_role("button", name="Fail").press("Enter")
     page.get_by_role("status").get_by_text("Something went wrong").wait_for()
-    assert page.get_by_text("Count 0").is_visible()
+    expect(page.get_by_text("Count 0")).to_be_visible()
 
 
 def test_a_frame_of_the_integration_receives_the_state(page):
     frame = page.frame_locator("iframe[data-told]")
     frame.get_by_text("told 0").wait_for()
-    assert page.locator("iframe[data-told]").get_attribute("height") == "123"
+    expect(page.locator("iframe[data-told]")).to_have_attribute("height", "123")
     page.get_by_role("button", name="More").press("Enter")
     page.frame_locator("iframe[data-told]").get_by_text("told 2").wait_for()
     assert page.refused == []

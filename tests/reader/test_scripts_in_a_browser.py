@@ -6,6 +6,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from serving import Administrator, serving_new
 
@@ -73,19 +74,23 @@ def is_loaded(page):
 
 def test_scripts_wait_for_consent_which_visitors_can_change(site, page):
     assert open_page(page, site.own) is None, "nothing is installed"
-    assert page.locator(".consent").count() == 0
+    expect(page.locator(".consent")).to_have_count(0)
     site.install_counter("site:script:cookies")
     assert open_page(page, site.own) is None and not is_loaded(page)
     bar = page.get_by_role("region", name="Cookies")
-    assert bar.is_visible() and not page.context.cookies()
+    expect(bar).to_be_visible()
+    assert not is_loaded(page) and not page.context.cookies()
     bar.get_by_role("button", name="Decline").press("Enter")
-    assert bar.is_hidden()
-    assert open_page(page, site.own) is None and not is_loaded(page) and bar.is_hidden()
+    expect(bar).to_be_hidden()
+    assert open_page(page, site.own) is None and not is_loaded(page)
+    expect(bar).to_be_hidden()
     page.get_by_role("button", name="Cookies").click()
-    assert bar.is_visible()
+    expect(bar).to_be_visible()
     with page.expect_response(lambda answer: "~script.js" in answer.url):
         bar.get_by_role("button", name="Accept").press("Enter")
-    assert open_page(page, f"{site.own}quickstart") == 1, "the answer is kept"
+    # The answer is kept.
+    open_page(page, f"{site.own}quickstart")
+    page.wait_for_function("window.counted === 1")
     page.get_by_role("button", name="Cookies").click()
     with page.expect_navigation():
         bar.get_by_role("button", name="Decline").click()
@@ -96,15 +101,17 @@ def test_scripts_wait_for_consent_which_visitors_can_change(site, page):
 
 def test_a_script_without_cookies_runs_immediately_and_only_on_its_site(site, page):
     site.install_counter()
-    assert open_page(page, site.own) == 1
+    open_page(page, site.own)
+    page.wait_for_function("window.counted === 1")
     assert open_page(page, site.shared) is None and not is_loaded(page)
     assert page.refused == []
     page.goto(site.own)
-    page.evaluate(
-        "document.head.append(Object.assign(document.createElement('script'), {src: '/~integrations/counter/x.js'}))"
-    )
-    page.wait_for_timeout(300)
-    assert any("403" in said for said in page.refused), "what an endpoint answers is no code of the site"
+    # What an endpoint answers is no code of the site.
+    with page.expect_console_message(lambda said: "403" in said.text):
+        page.evaluate(
+            "document.head.append(Object.assign(document.createElement('script'), "
+            "{src: '/~integrations/counter/x.js'}))"
+        )
 
 
 BANNER = """
@@ -120,14 +127,15 @@ def test_an_integration_can_ask_for_consent_itself(site, page):
     site.install_counter("site:script:cookies")
     site.install_counter(name="banner", script=BANNER)
     assert open_page(page, site.own) is None
-    assert page.evaluate("window.before") == "undefined"
-    bar = page.locator(".consent")
-    assert bar.is_hidden(), "it asks in place of ours"
+    page.wait_for_function("window.before === 'undefined'")
+    expect(page.locator(".consent"), "it asks in place of ours").to_be_hidden()
     page.evaluate("window.onReject()")
-    assert open_page(page, site.own) is None and page.evaluate("window.before") == "true"
+    assert open_page(page, site.own) is None
+    page.wait_for_function("window.before === 'true'")
     with page.expect_response(lambda answer: "/counter/" in answer.url):
         page.evaluate("window.onApprove()")
-    assert open_page(page, site.own) == 1 and page.evaluate("window.before") == "false"
+    open_page(page, site.own)
+    page.wait_for_function("window.counted === 1 && window.before === 'false'")
     with page.expect_navigation():
         page.evaluate("window.onReject()")
     page.wait_for_load_state("networkidle")
@@ -141,4 +149,4 @@ def test_a_browser_can_refuse_consent_for_its_visitor(site, page):
         "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', {get: () => true})"
     )
     assert open_page(page, site.own) is None and not is_loaded(page)
-    assert page.get_by_role("region", name="Cookies").is_hidden()
+    expect(page.get_by_role("region", name="Cookies")).to_be_hidden()

@@ -129,6 +129,24 @@ def wait_for_selection(page: Any) -> None:
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def wait_until_kept(page: Any, words: str) -> None:
+    """Wait until the browser has stored these words, letter by letter, as they were typed."""
+    page.wait_for_function(
+        """(words) => new Promise((done) => {
+          const opened = indexedDB.open("octavo", 1);
+          opened.onsuccess = () => {
+            const asked = opened.result.transaction("drafts").objectStore("drafts").getAll();
+            asked.onsuccess = () => {
+              opened.result.close();
+              const texts = JSON.stringify(asked.result).matchAll(/"text":"([^"]*)"/g);
+              done([...texts].map(([, text]) => text).join("").includes(words));
+            };
+          };
+        })""",
+        arg=words,
+    )
+
+
 @contextmanager
 def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
     """Yield the app of a new installation."""

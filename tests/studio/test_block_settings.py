@@ -59,7 +59,7 @@ class Draft:
     def open(self, **options: Any) -> Any:
         page = self.app.open(self.path, **options)
         page.get_by_role("textbox", name="Page content").wait_for()
-        page.wait_for_timeout(400)
+        wait_for_selection(page)
         return page
 
     def markdown(self) -> str:
@@ -142,7 +142,7 @@ def test_the_link_box_finds_pages_headings_and_files_of_the_draft(app):
     _go_behind(page, "Behind.")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Shift+Home")
-    page.wait_for_timeout(200)
+    wait_for_selection(page)
     page.keyboard.press("Control+k")
     box = page.get_by_role("combobox", name="Paste a link or search pages")
     box.fill("outbox")
@@ -197,7 +197,7 @@ def test_formulas_and_diagrams_are_rendered_while_typing(app):
     expect(drawn).to_be_visible()
     before = drawn.get_attribute("src")
     page.get_by_text("A[First] --> B[Second]").click()
-    page.wait_for_timeout(60)
+    wait_for_selection(page)
     page.keyboard.press("End")
     page.keyboard.type(" --> C[Third]")
     expect(page.get_by_text("Valid", exact=True)).to_be_visible()
@@ -221,7 +221,7 @@ def test_a_link_creates_a_page_under_the_current_one(app):
     assert made["title"] == "Retries"
     # Text after @ is often no mention, so Enter must not create a page there.
     page.keyboard.type("@todo write this")
-    page.wait_for_timeout(500)
+    draft.until(lambda found: "@todo write this" in found)
     expect(page.get_by_role("option", name="Create page")).to_have_count(0)
     page.context.close()
 

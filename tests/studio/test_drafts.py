@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .conftest import App
 
 pytestmark = pytest.mark.slow
@@ -32,11 +34,7 @@ def test_editing_starts_immediately_and_leaves_no_empty_draft(app: App) -> None:
     assert _numbers(app, space) == [1]
     page.go_back()
     page.get_by_role("button", name="Edit").wait_for()
-    for _ in range(100):
-        if not _numbers(app, space):
-            break
-        page.wait_for_timeout(100)
-    assert _numbers(app, space) == []
+    until(lambda: not _numbers(app, space))
     page.context.close()
 
 
@@ -56,18 +54,21 @@ def test_edit_offers_drafts_of_the_page_by_keyboard(app: App) -> None:
     page.get_by_text(re.compile(rf"#{mine}, ?#{theirs} *edit this page")).wait_for()
     page.keyboard.press("e")
     menu = page.get_by_role("menu", name="Edit Start in")
-    menu.wait_for()
-    assert menu.get_by_role("menuitem").locator(".cut").all_inner_texts() == [
-        f"Continue #{mine} Fix install steps",
-        f"Join Mei in #{theirs}",
-        "Start a new change request",
-        "Edit directly",
-    ]
+    expect(menu.get_by_role("menuitem").locator(".cut")).to_have_text(
+        [
+            f"Continue #{mine} Fix install steps",
+            f"Join Mei in #{theirs}",
+            "Start a new change request",
+            "Edit directly",
+        ]
+    )
     page.keyboard.press("e")
     page.wait_for_url(f"**/~/changes/{mine}/start")
     page.get_by_role("textbox", name="Page content").wait_for()
     page.go_back()
+    page.get_by_role("heading", name="Start", level=1).wait_for()
     page.get_by_role("button", name="Edit").click()
+    menu.wait_for()
     page.keyboard.press("Shift+E")
     page.wait_for_url(f"**/s/{space}/~/edit/start")
     expect(page.get_by_role("textbox", name="Page content")).to_be_focused()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import expect
+
+from settled import until
+
 from .conftest import App
 
 
@@ -11,7 +15,7 @@ def test_favorites_are_added_sorted_and_removed(app: App) -> None:
     star = page.get_by_role("button", name="Favorite", exact=True)
     star.click()
     page.get_by_text("Added to favorites").wait_for()
-    assert star.get_attribute("aria-pressed") == "true"
+    expect(star).to_have_attribute("aria-pressed", "true")
     page.get_by_role("treeitem", name="Start").click()
     page.get_by_role("heading", name="Start", level=1).wait_for()
     page.locator(".sheet [aria-pressed=false][aria-label=Favorite]").wait_for()
@@ -29,8 +33,7 @@ def test_favorites_are_added_sorted_and_removed(app: App) -> None:
     rows = (
         page.get_by_role("navigation", name="Main").get_by_role("list", name="Favorites").get_by_role("link")
     )
-    rows.nth(2).wait_for()
-    assert rows.all_inner_texts() == ["Blades", "Start", "Turbines"]
+    expect(rows).to_have_text(["Blades", "Start", "Turbines"])
     rows.nth(2).focus()
     page.keyboard.press("Alt+Shift+ArrowUp")
     page.keyboard.press("Alt+Shift+ArrowUp")
@@ -38,10 +41,11 @@ def test_favorites_are_added_sorted_and_removed(app: App) -> None:
         "list", name="Favorites"
     )
     home.locator("li:first-child", has_text="Turbines").wait_for()
-    page.wait_for_load_state("networkidle")
+    # The new order is shown before it is saved.
+    saved = ["Turbines", "Blades", "Start"]
+    until(lambda: [one["title"] for one in app.call("GET", "/user/favorites")["items"]] == saved)
     page.reload()
-    rows.nth(2).wait_for()
-    assert rows.all_inner_texts() == ["Turbines", "Blades", "Start"]
+    expect(rows).to_have_text(saved)
     page.keyboard.press("Control+k")
     page.get_by_role("listbox", name="Results").get_by_role("option", name="Blades").first.wait_for()
     page.keyboard.press("Escape")
@@ -50,11 +54,10 @@ def test_favorites_are_added_sorted_and_removed(app: App) -> None:
     page.get_by_role("menuitem", name="Remove from favorites").click()
     rows.nth(2).wait_for(state="detached")
     page.get_by_role("button", name="Undo").click()
-    rows.nth(2).wait_for()
-    assert rows.all_inner_texts() == ["Turbines", "Blades", "Start"]
+    expect(rows).to_have_text(saved)
     app.call("DELETE", f"/spaces/{space}")
     page.reload()
     page.get_by_role("navigation", name="Main").wait_for()
     page.wait_for_load_state("networkidle")
-    assert rows.count() == 0
+    expect(rows).to_have_count(0)
     page.context.close()

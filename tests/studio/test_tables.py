@@ -48,7 +48,7 @@ class Sheet:
     def open(self, **options: Any) -> Any:
         page = self.app.open(self.path, permissions=["clipboard-read", "clipboard-write"], **options)
         page.get_by_role("textbox", name="Page content").wait_for()
-        page.wait_for_timeout(400)
+        wait_for_selection(page)
         return page
 
     def read(self) -> str:
@@ -113,9 +113,8 @@ def test_cells_are_selected_by_keyboard_and_rows_and_columns_moved(app):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "two").click()
-    # The editor reads the caret when the browser announces it.
     page.wait_for_function("() => getSelection().anchorNode?.textContent === 'two'")
-    page.wait_for_timeout(100)
+    wait_for_selection(page)
     # As fast as keys can come, so that reports of the browser's own selection come between and after them.
     page.keyboard.press("Escape")
     page.keyboard.press("Shift+ArrowRight")

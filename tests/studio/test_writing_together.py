@@ -23,8 +23,10 @@ from firefox import Firefox, firefox
 from octavo.delivery.studio.serving import find_missing
 from seeds import seed
 from serving import Administrator, Served, copy_first_start, octavo_here
-from settled import until
+from settled import PATIENCE, until
 from tools import absent
+
+from .conftest import wait_until_kept
 
 if TYPE_CHECKING:
     from conftest import PostgresDatabases
@@ -421,10 +423,10 @@ class Desk:
     def markdown(self) -> str:
         return str(self.server.call("GET", f"{self.path}/content/path/page?format=markdown")["markdown"])
 
-    def until(self, right: Any, what: str, seconds: float = 60) -> None:
-        end = time.monotonic() + seconds
+    def until(self, right: Any, what: str) -> None:
+        end = time.monotonic() + PATIENCE
         while not right():
-            assert time.monotonic() < end, self.tell(f"not within {seconds} s: {what}")
+            assert time.monotonic() < end, self.tell(f"not within {PATIENCE} s: {what}")
             self.windows[0].pause(100)
 
     def check_caret(self, window: Window) -> None:
@@ -530,16 +532,15 @@ def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -
     first, second = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" hello")
-    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there", 10)
+    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there")
     first.page.keyboard.type("!")
     caret = second.page.locator(".caret")
-    caret.wait_for(state="attached")
-    assert caret.get_attribute("data-name") == "Admin"
+    expect(caret).to_have_attribute("data-name", "Admin")
     # Screen readers don't announce each key.
-    assert caret.get_attribute("aria-hidden") == "true"
+    expect(caret).to_have_attribute("aria-hidden", "true")
     # Nothing cuts off the name, which stands above the line.
     block = second.page.locator(".ProseMirror > *", has=caret)
-    assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
+    expect(block).to_have_css("content-visibility", "visible")
 
 
 _MOVE_AT_NEWS = """(expected) => {
@@ -589,7 +590,7 @@ def test_fast_typing_appears_at_once_and_delays_no_toolbar_of_others(desk: Desk)
         "() => void (window.typing = setInterval(() => document.execCommand('insertText', false, 'x'), 30))"
     )
     second.run(typing)
-    desk.until(lambda: "xxxx" in first.blocks()[6], "the letters are there", 30)
+    desk.until(lambda: "xxxx" in first.blocks()[6], "the letters are there")
     first.select(0, 0, 5)
     first.page.get_by_role("toolbar", name="Text").wait_for()
     second.run("() => clearInterval(window.typing)")
@@ -601,12 +602,12 @@ def test_undo_only_reverts_own_text(desk: Desk) -> None:
     first, second = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" mine")
-    desk.until(lambda: "mine" in second.blocks()[0], "the first word is there", 10)
+    desk.until(lambda: "mine" in second.blocks()[0], "the first word is there")
     second.select(0, 10, 10)
     second.page.keyboard.type(" yours")
-    desk.until(lambda: "yours" in first.blocks()[0], "the second word is there", 10)
+    desk.until(lambda: "yours" in first.blocks()[0], "the second word is there")
     first.page.keyboard.press("Control+z")
-    desk.until(lambda: "mine" not in second.blocks()[0], "the first word is gone", 10)
+    desk.until(lambda: "mine" not in second.blocks()[0], "the first word is gone")
     assert "yours" in first.blocks()[0] and "yours" in second.blocks()[0]
     desk.check()
 
@@ -621,14 +622,14 @@ def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -
     second.page.keyboard.press("Escape")
     second.page.locator("p.ProseMirror-selectednode").wait_for()
     second.page.keyboard.press("Delete")
-    desk.until(lambda: "Words in the middle" not in desk.markdown(), "the paragraph is gone", 20)
+    desk.until(lambda: "Words in the middle" not in desk.markdown(), "the paragraph is gone")
     first.page.locator(".state.offline").wait_for()
     desk.cut(first)
-    desk.until(lambda: "Words kept in the middle" in " ".join(second.blocks()), "the paragraph is back", 20)
+    desk.until(lambda: "Words kept in the middle" in " ".join(second.blocks()), "the paragraph is back")
     restored = first.page.locator(".restored")
-    assert "deleted this paragraph while you were writing in it" in restored.inner_text()
+    expect(restored).to_contain_text("deleted this paragraph while you were writing in it")
     restored.get_by_role("button", name="Delete it").click()
-    desk.until(lambda: "kept" not in " ".join(second.blocks()), "it is gone again", 10)
+    desk.until(lambda: "kept" not in " ".join(second.blocks()), "it is gone again")
     desk.check()
 
 
@@ -639,11 +640,11 @@ def test_unsent_text_of_a_killed_tab_is_sent_by_the_next(desk: Desk) -> None:
     first.select(0, 5, 5)
     first.page.keyboard.type(" unsent")
     first.page.locator(".state.offline").wait_for()
-    first.page.wait_for_timeout(200)
+    wait_until_kept(first.page, "unsent")
     first.page.close(run_before_unload=False)
     desk.cut(first)
     first.open()
-    desk.until(lambda: "Words unsent that" in second.blocks()[0], "the words are there", 20)
+    desk.until(lambda: "Words unsent that" in second.blocks()[0], "the words are there")
     desk.check()
 
 
@@ -659,23 +660,23 @@ def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
     expect(said).to_have_text(["Mei is editing this page"])
     first.page.set_viewport_size({"width": 1200, "height": 400})
     first.page.locator(".caret").wait_for(state="attached")
-    assert here.get_by_role("img", name="Mei").is_visible()
+    expect(here.get_by_role("img", name="Mei")).to_be_visible()
     here.get_by_role("button", name="Mei", exact=True).click()
     row = here.get_by_role("button", name="Go to Mei")
     row.filter(has_text="Step here").wait_for()
     row.click()
     row.wait_for(state="hidden")
-    desk.until(lambda: in_view(first, ".caret"), "the caret is in view", 10)
+    desk.until(lambda: in_view(first, ".caret"), "the caret is in view")
     second.select(0, 5, 5)
     second.page.keyboard.type(" near")
-    desk.until(lambda: in_view(first, ".caret"), "it is followed", 10)
+    desk.until(lambda: in_view(first, ".caret"), "it is followed")
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
     here.get_by_role("button", name="Mei", exact=True).press("Enter")
     row.filter(has_text="Top of the page · selecting text").wait_for()
     first.page.keyboard.press("Escape")
     row.wait_for(state="hidden")
-    assert said.all_text_contents() == ["Mei is editing this page"]
+    expect(said).to_have_text(["Mei is editing this page"])
 
 
 def in_view(window: Window, place: str) -> bool:
@@ -716,22 +717,22 @@ def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: 
     open_main(server, desk, first, second)
     first.select(0, 5, 5)
     first.page.keyboard.type(" hello")
-    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there", 10)
-    assert second.page.locator(".caret").get_attribute("data-name") == "Admin"
+    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there")
+    expect(second.page.locator(".caret")).to_have_attribute("data-name", "Admin")
     second.select(0, 5, 5)
     second.page.keyboard.type(" both")
-    desk.until(lambda: "Words both hello that" in desk.markdown(), "it is saved in main", 30)
+    desk.until(lambda: "Words both hello that" in desk.markdown(), "it is saved in main")
     # Others see who is editing, and what was saved, without loading the page again.
     third.page.goto(f"{server.served.url}/s/{desk.space}/page")
     third.page.get_by_text("Words both hello that").wait_for()
     told = third.page.locator(".elsewhere", has_text="is editing this page")
     told.wait_for()
     first.page.keyboard.type(" more")
-    third.page.get_by_text("hello more that").wait_for(timeout=30_000)
+    third.page.get_by_text("hello more that").wait_for()
     told.get_by_role("link", name="Join").click()
     third.page.get_by_role("textbox", name="Page content").wait_for()
     third.page.get_by_role("textbox", name="Title").fill("A new title")
-    expect(first.page.get_by_role("textbox", name="Title")).to_have_value("A new title", timeout=30_000)
+    expect(first.page.get_by_role("textbox", name="Title")).to_have_value("A new title")
     first.page.goto(f"{server.served.url}/s/{desk.space}/~/history")
     both = re.compile("Admin, Mei|Mei, Admin")
     listed = first.page.get_by_role("list", name="Revisions").get_by_role("listitem").filter(has_text=both)
@@ -751,7 +752,7 @@ def test_text_left_in_main_is_offered_to_its_author(desk: Desk, server: Server) 
     first.select(0, 5, 5)
     first.page.keyboard.type(" early")
     first.page.locator(".state.offline").wait_for()
-    first.page.wait_for_timeout(200)
+    wait_until_kept(first.page, "early")
     first.page.close(run_before_unload=False)
     desk.cut(first)
     page = server.call("GET", f"{desk.path}/content/pages")["pages"][0]["id"]
@@ -765,7 +766,7 @@ def test_text_left_in_main_is_offered_to_its_author(desk: Desk, server: Server) 
     first.page.keyboard.press("Escape")
     left = first.page.get_by_role("status").filter(has_text="Your latest changes weren't saved")
     left.get_by_role("link", name="Keep editing").click()
-    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 20)
+    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there")
     # These letters are on their way when the space is locked.
     first.select(0, 11, 11)
     held: list[Any] = []
@@ -775,7 +776,7 @@ def test_text_left_in_main_is_offered_to_its_author(desk: Desk, server: Server) 
 
     first.page.route(STEPS, hold)
     first.page.keyboard.type(" late")
-    desk.until(lambda: bool(first.pause(20) or held), "the letters are sent", 10)
+    desk.until(lambda: bool(first.pause(20) or held), "the letters are sent")
     server.call("PATCH", desk.path, {"editMode": "locked"})
     for route in held:
         route.continue_()
@@ -788,9 +789,9 @@ def test_text_left_in_main_is_offered_to_its_author(desk: Desk, server: Server) 
     number = first.page.url.split("/changes/")[1].split("/")[0]
     first.page.get_by_role("textbox", name="Page content").wait_for()
     # What was accepted before is in main, and the rest is in the change request.
-    desk.until(lambda: "Words early that" in desk.markdown(), "what was accepted is saved", 30)
+    desk.until(lambda: "Words early that" in desk.markdown(), "what was accepted is saved")
     desk.path = f"/spaces/{desk.space}/change-requests/{number}"
-    desk.until(lambda: "late that" in desk.markdown(), "the rest is in the change request", 20)
+    desk.until(lambda: "late that" in desk.markdown(), "the rest is in the change request")
 
 
 def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
@@ -805,7 +806,7 @@ def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Ser
     second.context.grant_permissions(["clipboard-read", "clipboard-write"])
     second.select(0, 5, 5)
     second.page.keyboard.type(" saved")
-    desk.until(lambda: "Words saved that" in first.blocks()[0], "the first word is there", 10)
+    desk.until(lambda: "Words saved that" in first.blocks()[0], "the first word is there")
     set_role(server, desk, "mei", "read")
     second.page.keyboard.type(" unsent")
     told = second.page.get_by_role("alert").filter(has_text="Your latest changes weren't saved")
@@ -817,11 +818,11 @@ def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Ser
     # Others don't see it, and people with permission continue.
     first.select(0, 0, 0)
     first.page.keyboard.type("New ")
-    desk.until(lambda: "New Words saved that" in desk.markdown(), "others go on", 20)
+    desk.until(lambda: "New Words saved that" in desk.markdown(), "others go on")
     set_role(server, desk, "mei", "edit")
     second.page.close()
     second.open()
-    desk.until(lambda: "New Words saved unsent that" in first.blocks()[0], "the text is sent", 20)
+    desk.until(lambda: "New Words saved unsent that" in first.blocks()[0], "the text is sent")
     desk.check()
 
 
@@ -831,22 +832,22 @@ def test_titles_and_the_tree_update_live(desk: Desk, server: Server) -> None:
     desk.open_window("second tab", 0)
     second.page.get_by_role("textbox", name="Title").fill("A new title")
     title = first.page.get_by_role("textbox", name="Title")
-    expect(title).to_have_value("A new title", timeout=30_000)
+    expect(title).to_have_value("A new title")
     expect(first.page.get_by_role("treeitem", name="A new title")).to_be_visible()
     # Text typed in the meantime is kept, and saved last.
     desk.cut(first)
     title.fill("Title of the first")
     first.page.get_by_role("textbox", name="Description").press_sequentially("Words")
     second.page.get_by_role("textbox", name="Title").fill("Title of the second")
-    desk.until(lambda: title_of(desk) == "Title of the second", "the second title is saved", 30)
+    desk.until(lambda: title_of(desk) == "Title of the second", "the second title is saved")
     desk.cut(first)
-    desk.until(lambda: title_of(desk) == "Title of the first", "the first title is saved", 30)
+    desk.until(lambda: title_of(desk) == "Title of the first", "the first title is saved")
     expect(second.page.get_by_role("textbox", name="Title")).to_have_value("Title of the first")
     expect(second.page.get_by_role("textbox", name="Description")).to_have_value("Words")
     # A title that another person replaced can be restored.
     replaced = second.page.locator(".notice").filter(has_text="changed the title to “Title of the first”")
     replaced.get_by_role("button", name="Undo").click()
-    desk.until(lambda: title_of(desk) == "Title of the second", "the second title is restored", 30)
+    desk.until(lambda: title_of(desk) == "Title of the second", "the second title is restored")
     # Pages and options of others arrive, and the caret stays in place.
     first.select(0, 5, 5)
     page = {
@@ -857,9 +858,9 @@ def test_titles_and_the_tree_update_live(desk: Desk, server: Server) -> None:
     }
     server.call("POST", f"{desk.path}/content", {"changes": [page]})
     for window in desk.windows:
-        expect(window.page.get_by_role("treeitem", name="Other page")).to_be_visible(timeout=30_000)
+        expect(window.page.get_by_role("treeitem", name="Other page")).to_be_visible()
     first.page.keyboard.type(" here")
-    desk.until(lambda: "Words here that" in second.blocks()[0], "the caret stayed", 20)
+    desk.until(lambda: "Words here that" in second.blocks()[0], "the caret stayed")
     assert desk.said == []
 
 
@@ -883,7 +884,7 @@ def test_text_after_a_merge_continues_in_a_new_change_request(desk: Desk, server
             window.open()
     first.select(0, 5, 5)
     first.page.keyboard.type(" early")
-    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 10)
+    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there")
     desk.cut(first)
     first.page.keyboard.type(" late")
     first.page.locator(".state.offline").wait_for()
@@ -898,7 +899,7 @@ def test_text_after_a_merge_continues_in_a_new_change_request(desk: Desk, server
     desk.path = f"/spaces/{desk.space}/change-requests/{number}"
     first.page.get_by_role("textbox", name="Page content").wait_for()
     words = "Words early late that" if ends == "merged" else "late that"
-    desk.until(lambda: words in desk.markdown(), "what was not merged is in the new change request", 20)
+    desk.until(lambda: words in desk.markdown(), "what was not merged is in the new change request")
 
 
 @pytest.mark.slow
