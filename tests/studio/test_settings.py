@@ -224,7 +224,7 @@ def test_conversations_become_a_change_request(app, tmp_path):
             break
     listed.first.click()
     expect(page.get_by_role("list", name="User questions").get_by_role("listitem")).not_to_have_count(0)
-    page.get_by_label("Create change request in").select_option("Help")
+    page.get_by_label("Space for the change request").select_option("Help")
     page.get_by_role("button", name="Create change request").click()
     page.wait_for_url(f"**/s/{space}/~/changes/*")
     page.goto(f"{app.url}/o/{app.organization}/~/conversations/tasks")

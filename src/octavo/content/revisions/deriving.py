@@ -233,7 +233,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
     large part is written before its transaction, like a large revision. The existing data stays available in the
     meantime. Call this outside any transaction.
 
-    ``after``: the ID of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps
+    ``after``: the ID of the last page or item that was processed. Raises NotFound, or BranchMoved if main keeps
     changing.
     """
     moved = 0
@@ -327,7 +327,7 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
 
 @jobs.job("indexSpace", bound=None, seconds=_SECONDS, in_maintenance=True)
 def index_space(context: Context, space_id: str, after: str = "") -> None:
-    """Rebuild all derived data of a space, from the owner that follows ``after``."""
+    """Rebuild all derived data of a space, starting after the page or item with the ID ``after``."""
     with suppress(NotFound):  # purged in the meantime
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 

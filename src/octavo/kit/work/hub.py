@@ -253,8 +253,8 @@ class Hub:
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of a stream until it ends.
 
-        Before the first chunk, raises Busy if there are too many streams, or the error with which the listener's
-        request is rejected. After ``close`` has been called, a new stream ends with its first chunk instead of an
+        Before the first chunk, raises Busy if there are too many streams, or the error that rejects the listener's
+        request. After ``close`` has been called, a new stream ends with its first chunk instead of an
         error, because browsers reconnect (to another process) only if there is no error.
         """
         loop = self._loop = asyncio.get_running_loop()

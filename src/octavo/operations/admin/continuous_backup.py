@@ -109,7 +109,7 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise BadRequest(
-            f"{place.address}: another process already backs up this server to this location. Stop that"
+            f"{place.address}: another process is already backing up this server to this location. Stop that"
             " process first."
         ) from None
     finally:

@@ -60,7 +60,7 @@ def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
         )
     host, path = found.groups()
     if _is_own(settings, host):
-        raise BadRequest("proxy: must not have the hostname of the Octavo server. Choose another one.")
+        raise BadRequest("proxy: must not use the Octavo server's hostname. Choose another hostname.")
     return host, path
 
 
