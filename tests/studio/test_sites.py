@@ -133,7 +133,7 @@ def test_a_space_overrides_and_resets_customization(app, site):
     of_space = f"{path}/site-spaces/{one['id']}/customization"
     page = app.open(f"{address}/~/look")
     shown = page.frame_locator("iframe[title='Site preview']")
-    page.get_by_label("Customization for").select_option(one["id"])
+    page.get_by_label("Customization scope").select_option(one["id"])
     page.get_by_role("radio", name="Muted").check(force=True)
     expect(shown.locator("html.theme-muted")).to_have_count(1)
     page.get_by_role("button", name="Save changes").click()
@@ -142,7 +142,7 @@ def test_a_space_overrides_and_resets_customization(app, site):
     assert app.call("GET", f"{path}/customization")["styling"]["theme"] != "muted"
     page.get_by_role("button", name="Use site customization").click()
     expect(page.get_by_role("radio", name="Muted")).not_to_be_checked()
-    page.get_by_label("Customization for").select_option("")
+    page.get_by_label("Customization scope").select_option("")
     page.get_by_text("Custom fonts").click()
     page.get_by_role("button", name="Add font").click()
     dialog = page.get_by_role("dialog")

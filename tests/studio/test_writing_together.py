@@ -627,7 +627,7 @@ def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -
     desk.until(lambda: "Words kept in the middle" in " ".join(second.blocks()), "the paragraph is back", 20)
     restored = first.page.locator(".restored")
     assert "deleted this paragraph while you were writing in it" in restored.inner_text()
-    restored.get_by_role("button", name="Delete it").click()
+    restored.get_by_role("button", name="Delete paragraph").click()
     desk.until(lambda: "kept" not in " ".join(second.blocks()), "it is gone again", 10)
     desk.check()
 

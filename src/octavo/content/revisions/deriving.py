@@ -131,10 +131,9 @@ class Derived(NamedTuple):
 class PreparedParts(Struct):
     """Data derived for one revision, or in one part of a rebuild. ``parts``: one item for each kind in ``derived``.
 
-    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version under which all of the data and the
-    rows of the revision are already written; None if nothing is written yet. ``in_place``: whether the revision doesn't
-    add, remove, or move any pages.
-    """
+    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version of the data and of the revision's
+    rows, if all of them are already written; None if nothing is written yet. ``in_place``: whether the revision
+    doesn't add, remove, or move any pages."""
 
     derived: list[Derived]
     parts: list[Any]

@@ -146,7 +146,7 @@ class Closed(_StreamMessage, tag="closed", kw_only=True):
 class Listener:
     """Listener to topics.
 
-    ``check``: a function that raises the error with which a new request would be rejected. ``may_know(tx, message)``
+    ``check``: a function that raises the error that a new request would be rejected with. ``may_know(tx, message)``
     returns whether the listener can see the subject of a message. ``after``: the position at which it stopped
     listening; None if it is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``: an
     organization, and the person or object in it.
