@@ -128,7 +128,7 @@ def test_a_restarted_follower_continues_if_the_log_still_contains_its_position(
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
-        with pytest.raises(BadRequest, match="another process already backs up"):
+        with pytest.raises(BadRequest, match="another process is already backing up"):
             follow(source, place, QUICK, threading.Event())
         rename(source, "While it was followed")
     rename(source, "While nobody looked")

@@ -431,7 +431,7 @@ def test_a_finding_is_ignored_on_one_of_its_pages(scene: ScanScene) -> None:
         assert call("admin", "PUT", ignored, json=body).status_code == 400
     assert call("reader", "PUT", ignored, json={"reason": "Known"}).status_code == 403
     missing = call("admin", "PUT", f"{path}/ignored-pages/none", json={"reason": "Known"})
-    assert missing.status_code == 404 and "doesn't concern a page" in missing.text
+    assert missing.status_code == 404 and "isn't about a page" in missing.text
     shown = call("admin", "PUT", ignored, json={"reason": "Known"}).json()
     assert (shown["status"], shown["ignoredPages"], len(shown["evidence"])) == ("open", 1, 1)
     assert shown["evidence"][0]["page"]["title"] == "Second"

@@ -87,7 +87,7 @@ def test_access_is_explained_and_previewed_as_a_person(app):
         "Through On call in Operations"
     )
     spaces.get_by_role("button", name="Runbooks").click()
-    reasons = panel.get_by_role("list", name="Where Mei's role comes from").get_by_role("listitem")
+    reasons = panel.get_by_role("list", name="Source of Mei's role").get_by_role("listitem")
     expect(reasons).to_have_count(3)
     expect(reasons.nth(1)).to_contain_text("applies")
     expect(reasons.nth(2)).to_contain_text("overridden")
@@ -122,7 +122,7 @@ def test_server_administrators_see_contents_and_failures(app):
     expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text(
         "Working", timeout=20_000
     )
-    expect(page.get_by_role("heading", name="Octavo is working")).to_be_visible()
+    expect(page.get_by_role("heading", name="Octavo is running normally")).to_be_visible()
     page.get_by_role("button", name="Send me a test email").click()
     expect(page.get_by_role("alert")).to_have_text(
         "This server can't send email, because OCTAVO_SMTP_URL isn't set. Set it, and restart Octavo."

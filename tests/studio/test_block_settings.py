@@ -126,7 +126,7 @@ def test_an_image_gets_files_of_both_themes_alt_text_width_and_caption(app):
     page.keyboard.press("Enter")
     page.keyboard.type("From here")
     draft.until(lambda found: re.search(r"width=\"3\d\d\".*From here", found))
-    slider = page.get_by_role("slider", name="Width, right edge")
+    slider = page.get_by_role("slider", name="Resize from right edge")
     edge = slider.bounding_box()
     page.mouse.move(edge["x"] + 5, edge["y"] + 20)
     page.mouse.down()

@@ -108,7 +108,7 @@ def test_the_log_is_filtered_and_deleted_spaces_are_restored(app):
     log = page.get_by_role("list", name="Audit log")
     first = log.get_by_role("listitem").filter(has_text="Space: restored")
     first.locator("summary").click()
-    first.get_by_role("button", name="Only events of this type").click()
+    first.get_by_role("button", name="Show events of this type").click()
     expect(log.get_by_role("listitem")).to_have_count(1)
     assert "action=space.restored" in page.url
     page.get_by_role("link", name="Clear filters").or_(
@@ -224,7 +224,7 @@ def test_conversations_become_a_change_request(app, tmp_path):
             break
     listed.first.click()
     expect(page.get_by_role("list", name="User questions").get_by_role("listitem")).not_to_have_count(0)
-    page.get_by_label("Create change request in").select_option("Help")
+    page.get_by_label("Space for the change request").select_option("Help")
     page.get_by_role("button", name="Create change request").click()
     page.wait_for_url(f"**/s/{space}/~/changes/*")
     page.goto(f"{app.url}/o/{app.organization}/~/conversations/tasks")

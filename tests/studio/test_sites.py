@@ -133,7 +133,7 @@ def test_a_space_overrides_and_resets_customization(app, site):
     of_space = f"{path}/site-spaces/{one['id']}/customization"
     page = app.open(f"{address}/~/look")
     shown = page.frame_locator("iframe[title='Site preview']")
-    page.get_by_label("Customization for").select_option(one["id"])
+    page.get_by_label("Customization scope").select_option(one["id"])
     page.get_by_role("radio", name="Muted").check(force=True)
     expect(shown.locator("html.theme-muted")).to_have_count(1)
     page.get_by_role("button", name="Save changes").click()
@@ -142,7 +142,7 @@ def test_a_space_overrides_and_resets_customization(app, site):
     assert app.call("GET", f"{path}/customization")["styling"]["theme"] != "muted"
     page.get_by_role("button", name="Use site customization").click()
     expect(page.get_by_role("radio", name="Muted")).not_to_be_checked()
-    page.get_by_label("Customization for").select_option("")
+    page.get_by_label("Customization scope").select_option("")
     page.get_by_text("Custom fonts").click()
     page.get_by_role("button", name="Add font").click()
     dialog = page.get_by_role("dialog")
@@ -249,7 +249,7 @@ def test_insights_are_charts_with_tables(app, site):
     beside = page.get_by_role("complementary", name="Recent pages")
     expect(beside.get_by_role("heading", name="Searches without results")).to_be_visible()
     check(page)
-    beside.get_by_role("button", name="Write page: tide tables").click()
+    beside.get_by_role("button", name="Create page: tide tables").click()
     expect(page.get_by_role("textbox", name="Title")).to_have_value("Tide tables")
     expect(page.get_by_text("Draft", exact=True)).to_be_visible()
     page.context.close()

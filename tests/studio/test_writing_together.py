@@ -628,7 +628,7 @@ def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -
     desk.until(lambda: "Words kept in the middle" in " ".join(second.blocks()), "the paragraph is back")
     restored = first.page.locator(".restored")
     expect(restored).to_contain_text("deleted this paragraph while you were writing in it")
-    restored.get_by_role("button", name="Delete it").click()
+    restored.get_by_role("button", name="Delete paragraph").click()
     desk.until(lambda: "kept" not in " ".join(second.blocks()), "it is gone again")
     desk.check()
 

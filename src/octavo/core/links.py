@@ -196,6 +196,6 @@ _KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
 
 
 def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
-    """Return the URL with which files refer to a page in another space."""
+    """Return the URL that files use to refer to a page in another space."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     return AppAddresses(f"https://{app_host}").page(space, quote(path, safe=_KEPT)) + fragment

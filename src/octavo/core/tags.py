@@ -40,7 +40,7 @@ MAX_TAGS = 500
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, with which pages refer to it. It has an icon, an emoji,
+    """Tag that a space defines. ``tag``: its slug, which pages use to refer to it. It has an icon, an emoji,
     or neither."""
 
     tag: str

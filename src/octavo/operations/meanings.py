@@ -24,7 +24,7 @@ def load_examples() -> dict[str, Example]:
 
 
 def describe_operations(server: str, version: str) -> JsonObject:
-    """Return the description of all loaded operations. ``server``: the URL with which paths start."""
+    """Return the description of all loaded operations. ``server``: the URL that paths start with."""
     return describe(
         TABLE.values(),
         title="Octavo API",

@@ -104,7 +104,7 @@ export class LivePage {
   #keeping: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
-  /** Whether the caret moved since others were told where it is. */
+  /** Whether the caret moved since its position was last sent to others. */
   #hasMoved = false;
   #failures = 0;
   #offline = false;

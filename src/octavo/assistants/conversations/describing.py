@@ -94,7 +94,8 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
 
 
 def choose_icon(texts: Sequence[str]) -> str:
-    """Return the icon whose words occur in most of these strings."""
+    """Return the icon whose words occur in these strings most often; the default icon if they occur in fewer than
+    half of the strings."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(stems(text)))

@@ -68,11 +68,11 @@ class UndoneFixes(Struct):
 
 
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
-    """Return the settings in a request body. Raises BadRequest if a setting requires an agent that writes text."""
+    """Return the settings in a request body. Raises BadRequest if a setting requires AI-written fixes."""
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(
-            "findings.changeRequests: can't be `always`, because this server has no agent that writes text. Use"
+            "findings.changeRequests: can't be `always`, because this server doesn't support AI-written fixes. Use"
             " `auto-fixable` instead."
         )
     try:
@@ -81,7 +81,7 @@ def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
         raise BadRequest(f"editing.customInstructions: {error}") from None
     if any(isinstance(node, Text) and plain_text(node).strip() for node in walk(instructions)):
         raise BadRequest(
-            "editing.customInstructions: must be empty, because this server has no agent that writes text"
+            "editing.customInstructions: must be empty, because this server doesn't support AI-written fixes"
         )
     kinds = list(dict.fromkeys(body.findings.kinds))
     return AgentSettings(body.scans.topics, change_requests, kinds, body.findings.change_requests_per_day)

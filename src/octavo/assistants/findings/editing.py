@@ -117,7 +117,7 @@ def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: 
     """Ignore a finding on one of its pages. If it is then ignored on all of its pages, it is dismissed. Raises
     NotFound if the finding doesn't concern the page, and Conflict if it is already dismissed."""
     if page_id not in store.list_page_ids(tx, row.id):
-        raise NotFound(f"This finding doesn't concern a page with the ID {page_id!r}.")
+        raise NotFound(f"This finding isn't about a page with the ID {page_id!r}.")
     ignored = store.map_ignored(tx, [row.id])
     if row.status == "canceled" and not ignored:
         raise Conflict("This finding is dismissed on all pages. Reopen it first.")

@@ -71,7 +71,7 @@ def gather_findings(
     code: Sequence[LinkedFile],
 ) -> list[Found]:
     """Return the findings of a space. ``checks``: the check results of its pages, by page ID. ``code``: the files
-    in its repository to which the pages link."""
+    in its repository that the pages link to."""
     gathering = _Gathering(tx, organization_id, view, checks)
     return [*gathering.run(), *gathering.changed_code(code)]
 

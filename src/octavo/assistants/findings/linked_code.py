@@ -1,4 +1,4 @@
-"""Track files in a synced space's repository, such as source code, to which the space's pages link.
+"""Track files in a synced space's repository, such as source code, that the space's pages link to.
 
 A copy of a repository often starts with its latest commit, so the time of a change is known only for changes since
 the first scan that saw the link.
@@ -29,7 +29,7 @@ _MOST = 2_000
 
 
 class LinkedFile(Struct, frozen=True):
-    """File to which pages link. ``version``: the ID of its content; empty if it was removed. ``changed_at``: the
+    """File that pages link to. ``version``: the ID of its content; empty if it was removed. ``changed_at``: the
     time of its last change in milliseconds; None if it hasn't changed since Octavo first saw it. ``pages``: the IDs
     of the pages."""
 
@@ -94,7 +94,7 @@ def _is_older(view: SpaceView, page_id: str, at: int) -> bool:
 
 
 def _list_linked(row: SyncRow, view: SpaceView, checks: Mapping[str, CheckedPage]) -> dict[str, list[str]]:
-    """Return the paths of files in the repository to which pages link, each with its pages."""
+    """Return the paths of files in the repository that pages link to, each with its pages."""
     remote = read_remote(row.remote, local=True)
     linked: dict[str, list[str]] = {}
     for page_id, checked in checks.items():
@@ -110,7 +110,7 @@ def _list_linked(row: SyncRow, view: SpaceView, checks: Mapping[str, CheckedPage
 
 
 def _path_of(folder: str, page: Page, file: str) -> str | None:
-    """Return the repository path of a file to which a page links; None if it is outside the repository."""
+    """Return the repository path of a file that a page links to; None if it is outside the repository."""
     above = posixpath.dirname(f"{folder}{page.file_path}") if page.file_path else folder
     path = posixpath.normpath(posixpath.join(above, file))
     return None if path.startswith("../") or path == ".." else path

@@ -40,7 +40,8 @@ def link_key(url: str) -> str:
 
 
 def sync_links(tx: Transaction, space_id: str, wanted: Mapping[str, str]) -> None:
-    """Store the links of a space, and delete all other links. ``wanted``: the host of each URL."""
+    """Store a space's outbound links, and delete the space's stored links that aren't in ``wanted``. ``wanted``: the
+    host of each URL."""
     rows = tx.all("SELECT url_key FROM outbound_links WHERE space_id = :space", space=space_id)
     known = {row[0] for row in rows}
     hashes = {link_key(url): (url, host) for url, host in wanted.items()}

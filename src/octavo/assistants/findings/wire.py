@@ -306,7 +306,7 @@ def present_scan(to: Recipient, organization_id: str, row: ScanRow) -> SiteScan:
 
 
 class _Pages:
-    """Pages to which findings refer. They are loaded once for each space."""
+    """Pages that findings refer to. They are loaded once for each space."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx

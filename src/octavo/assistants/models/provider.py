@@ -56,7 +56,7 @@ class TokenUsage(Struct):
 
 
 class ModelProvider(Struct, frozen=True):
-    """Model provider. ``url``: the URL to which ``/chat/completions`` and ``/embeddings`` are appended.
+    """Model provider. ``url``: the URL that ``/chat/completions`` and ``/embeddings`` are appended to.
     ``seconds``: the timeout for a complete answer."""
 
     url: str

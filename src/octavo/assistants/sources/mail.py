@@ -24,7 +24,7 @@ _LOCAL = "octavo@localhost"
 
 
 class UnknownRecipient(Exception):
-    """Raised if no connection has any of the addresses to which a message was sent."""
+    """Raised if no connection has any of the addresses that a message was sent to."""
 
 
 def mail_domain(settings: Settings) -> str | None:
@@ -35,7 +35,7 @@ def mail_domain(settings: Settings) -> str | None:
 
 
 def receive_mail(context: Context, data: bytes, recipients: Iterable[str] = ()) -> int:
-    """Store a message as a record of each connection to which it is addressed, and return the number of
+    """Store a message as a record of each connection that it is addressed to, and return the number of
     connections.
 
     ``recipients``: the envelope addresses; if empty, the addresses in the headers are used. Raises UnknownRecipient

@@ -22,7 +22,7 @@ from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
 _ADDRESSES = ("base_url", "data_center", "domain", "subdomain", "url")
-"""Settings that determine to which server secrets are sent."""
+"""Settings that determine the server that secrets are sent to."""
 
 
 def create_source(

@@ -109,7 +109,7 @@ def _field(conflict: MergeConflict) -> str:
 
 
 def _value(entry: Page | Item, field: str) -> object:
-    """Return an entry's value for a field that is named as in conflicts."""
+    """Return the value of a field of an entry. Fields have the same names as in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":
         return getattr(entry, "parent", None), getattr(entry, "rank", None)

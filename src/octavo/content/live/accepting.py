@@ -63,7 +63,7 @@ _BATCHES_AT_ONCE = 1_000
 MOST_WRITERS = 40
 """Maximum number of people who can edit a page at the same time."""
 MOST_CLIENTS = 10
-"""Maximum number of clients with which a person can edit a page at the same time."""
+"""Maximum number of clients that a person can use to edit a page at the same time."""
 _PRESENT = 60_000
 """Time in milliseconds for which a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000

@@ -131,10 +131,9 @@ class Derived(NamedTuple):
 class PreparedParts(Struct):
     """Data derived for one revision, or in one part of a rebuild. ``parts``: one item for each kind in ``derived``.
 
-    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version under which all of the data and the
-    rows of the revision are already written; None if nothing is written yet. ``in_place``: whether the revision doesn't
-    add, remove, or move any pages.
-    """
+    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version of the data and of the revision's
+    rows, if all of them are already written; None if nothing is written yet. ``in_place``: whether the revision
+    doesn't add, remove, or move any pages."""
 
     derived: list[Derived]
     parts: list[Any]
@@ -233,7 +232,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
     large part is written before its transaction, like a large revision. The existing data stays available in the
     meantime. Call this outside any transaction.
 
-    ``after``: the ID of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps
+    ``after``: the ID of the last page or item that was processed. Raises NotFound, or BranchMoved if main keeps
     changing.
     """
     moved = 0
@@ -327,7 +326,7 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
 
 @jobs.job("indexSpace", bound=None, seconds=_SECONDS, in_maintenance=True)
 def index_space(context: Context, space_id: str, after: str = "") -> None:
-    """Rebuild all derived data of a space, from the owner that follows ``after``."""
+    """Rebuild all derived data of a space, starting after the page or item with the ID ``after``."""
     with suppress(NotFound):  # purged in the meantime
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 

@@ -260,7 +260,7 @@ def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) ->
 
 def keeps_rules(tx: Transaction, layer: Layer, revision_id: str, rules: Mapping[str, object]) -> bool:
     """Return whether the pages of main that changed since a revision have the same rules and parents as before.
-    ``rules``: the pages to which rules applied in that revision."""
+    ``rules``: the pages that rules applied to in that revision."""
     after = tx.value(
         "SELECT sequence FROM revisions WHERE id = :id AND branch_id = :branch AND sequence <= :seq",
         id=revision_id,

@@ -235,7 +235,7 @@ def revise_main(
     live: bool = False,
     **about: object,
 ) -> State:
-    """Create the next revision of main. ``state``: its head, or an earlier head to which the changes apply
+    """Create the next revision of main. ``state``: its head, or an earlier head that the changes apply to
     in the same way. ``live``: whether it is a save of a live-edited page. ``about``: the named arguments of
     ``store.commit``. Raises BranchMoved if main has changed in the meantime."""
     head = lock_main(tx, state, changes, prepared)

@@ -815,7 +815,7 @@ def match_best(
 def _engine_queries(
     tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool
 ) -> dict[str, str]:
-    """Return the query of all terms, and the query of the terms used for scores (empty if there are none)."""
+    """Return the query for all terms, and the query for the terms used for scores (empty if there are none)."""
     ranking = [term for term in terms if not term.is_frequent]
     if not every and len(ranking) < len(terms):
         ranking = []

@@ -21,7 +21,7 @@ operation = Area("imports").operation
     errors=(400,),
 )
 def generate_upload_url(call: Call, org: OrgAccess, body: NewUpload) -> SignedUpload:
-    """Create a URL to which the bytes of one file can be sent with ``PUT`` within an hour. For the next day, the key
+    """Create a URL for uploading one file with ``PUT`` within an hour. For the next day, the key
     identifies the file, but only for the person who requested the URL."""
     file = body.file
     url, key = receiving.open_upload(call.context, org, body.kind, file.name, file.type, file.size)

@@ -36,7 +36,7 @@ footnote is parsed again at every reference; references beyond the limit are emp
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end inline syntax in a paragraph."""
 _MAX_PARTS = 6
-"""Maximum depth to which Markdown in HTML in Markdown (and so on) is parsed. Deeper content is parsed only as HTML."""
+"""Maximum depth at which Markdown in HTML in Markdown (and so on) is parsed. Deeper content is parsed only as HTML."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 """First line of a quote that is a GitHub alert."""

@@ -1,4 +1,4 @@
-"""Apply the steps with which editors change a page, and rebase late steps on earlier steps.
+"""Apply the steps that editors use to change a page, and rebase late steps on earlier steps.
 
 Steps are ProseMirror steps in JSON. Positions count UTF-16 code units, as in browsers.
 """

@@ -132,7 +132,7 @@ def _read(client_id: str, answer: Fetched) -> _Document:
         for address in document.redirect_uris:
             check_redirect(address)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unusable(f"client_id: the document at this URL doesn't describe an app: {error}") from None
+        raise Unusable(f"client_id: the document at this URL isn't valid client metadata ({error})") from None
     except BadRequest as error:
         raise Unusable(f"client_id: the document at this URL isn't valid: {error.message}") from None
     if document.client_id != client_id:

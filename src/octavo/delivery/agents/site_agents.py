@@ -30,7 +30,7 @@ _PROOF = sealed_column("site_agents", "proof", "id")
 
 
 class SiteConsent(Struct, frozen=True):
-    """Consent of a visitor. ``proof``: a hash of the token with which the visitor is signed in."""
+    """Consent of a visitor. ``proof``: a hash of the token that the visitor is signed in with."""
 
     site: str
     client: str

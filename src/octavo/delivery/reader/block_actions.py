@@ -86,8 +86,8 @@ class DrawRequest(Struct, frozen=True):
 
 
 def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
-    """Return the identity of a block for use in offers. It identifies the block on the page, and the version of
-    the block's integration."""
+    """Return a key that identifies a block on the page and the version of its integration. Offers are checked
+    against this key."""
     return (*version_of(subject), space_id, key)
 
 

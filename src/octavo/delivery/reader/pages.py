@@ -129,7 +129,7 @@ _SHOWN = 160
 
 
 def first_sentence(body: Markup) -> str | None:
-    """Return the first sentence of a page, which is used as the description of pages without one."""
+    """Return the first sentence of a page. It is used as the page's description if the page has none."""
     for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
         found_sentences = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
         if found_sentences and any(map(str.isalnum, found_sentences[0])):

@@ -104,8 +104,8 @@ def make_asker(
     context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
 ) -> QuestionAsker:
     """Return the ``QuestionAsker`` for a visit to one of a site's spaces. Other variants are omitted, because
-    they have the same content in other languages or versions. ``channel``: the channel through which the question
-    was asked, if it wasn't asked on a page."""
+    they have the same content in other languages or versions. ``channel``: the channel that the question
+    was asked in, if it wasn't asked on a page."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(

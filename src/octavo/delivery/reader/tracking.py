@@ -43,7 +43,7 @@ from octavo.sites.insights.types import (
 )
 
 SEEN_PATH = "~seen"
-"""Path to which a page's script reports events that the server can't see."""
+"""Path for events that a page's script reports because the server can't see them."""
 MAX_SEEN = 4096
 """Maximum size of a report, in bytes."""
 MAX_WORDS = 512

@@ -175,7 +175,7 @@ def list_deliveries(
 ) -> Slice[Delivery]:
     """Return the events of a recipient, newest first.
 
-    ``organization_id``: the organization to which the events must belong. ``waiting``: whether to include events
+    ``organization_id``: the organization that the events must belong to. ``waiting``: whether to include events
     that haven't been attempted yet. ``status``: the status that the events must have.
     """
     where = f"d.{recipient.kind}_id = :recipient"

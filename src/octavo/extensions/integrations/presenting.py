@@ -130,7 +130,7 @@ def _present(
 
 
 def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
-    """Decrypt a configuration. Raises Unavailable if the key with which it was encrypted is missing."""
+    """Decrypt a configuration. Raises Unavailable if the key that encrypted it is missing."""
     if isinstance(row, InstallationRow):
         text = CONFIGURATION.open(context.sealer, row.configuration, row.id)
     else:

@@ -104,7 +104,7 @@ def _send(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:
-    """Yield the secrets with which messages are currently signed, newest first."""
+    """Yield the secrets that messages are currently signed with, newest first."""
     yield SECRET.open(context.sealer, webhook.secret, webhook.id)
     if webhook.old_secret is not None and (webhook.overlap_until or 0) > now():
         yield OLD_SECRET.open(context.sealer, webhook.old_secret, webhook.id)

@@ -321,7 +321,7 @@ class LargeFiles:
     ) -> Fetched:
         if not action.href.startswith("https://") and not self._may_be_plain(action.href):
             raise ObjectRefused(
-                "the Git LFS server provided a URL without HTTPS. Configure the server to use HTTPS."
+                "the Git LFS server returned a URL that doesn't use HTTPS. Configure the server to use HTTPS."
             )
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
         credential = self._connection.find_credential() if self._is_ours(action.href) else None

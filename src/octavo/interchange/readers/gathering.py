@@ -565,9 +565,9 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page in another variant to which a path in the file ``source`` refers; None if the path leads
-        to a page in this variant or to no page. ``found``: the path's target in this variant. ``literal``: whether
-        the tool doesn't add a prefix."""
+        """Return the page in another variant that a path in the file ``source`` refers to; None if the path leads to
+        a page in this variant or to no page. ``found``: the path's target in this variant. ``literal``: whether
+        the path is used as written, without a prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages

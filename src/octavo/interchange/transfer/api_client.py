@@ -104,7 +104,7 @@ class Api:
     def _ask(
         self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
     ) -> Fetched:
-        """Send a request. ``place``: the file to which the response body is written, chunk by chunk."""
+        """Send a request. ``place``: the file that the response body is written to, chunk by chunk."""
         failed = ""
         for attempt in range(_ATTEMPTS):
             deadlines.check()

@@ -79,7 +79,7 @@ def plan_source(
 def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Return the plan for one source. ``spaces``: the names by which links refer to the spaces that are imported
+    """Return the plan for one source. ``spaces``: the names that links use for the spaces that are imported
     together with this space."""
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)

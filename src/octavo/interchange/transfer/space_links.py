@@ -1,4 +1,4 @@
-"""Links between imported spaces: the IDs in these links, and the local spaces to which the IDs refer."""
+"""Links between imported spaces: the IDs in these links, and the local spaces that the IDs refer to."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Guess to which spaces the IDs in links refer. For each ID that isn't ``known``, return the name of the source
+    """Guess which spaces the IDs in links refer to. For each ID that isn't ``known``, return the name of the source
     that contains the targets of all links with this ID, if exactly one source does."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():

@@ -138,7 +138,7 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin and the scope of the crawl according to the URL to which the first page was redirected:
+        """Set the origin and the scope of the crawl according to the URL that the first page was redirected to:
         its origin and its folder."""
         parts = read_address(url)
         if parts is None:
@@ -254,7 +254,7 @@ class _Crawl:
             waiting.extend(self._keep_page(final, answer))
 
     def _keep_page(self, key: str, answer: Fetched) -> Iterator[str]:
-        """Keep a page, and yield the URLs to which it links."""
+        """Keep a page, and yield the URLs that it links to."""
         place = self.folder.new(".html")
         place.write_bytes(answer.body)
         encoding = re.search(r"charset=[\"']?([\w-]+)", answer.headers.get("content-type", ""), re.IGNORECASE)
@@ -372,7 +372,7 @@ class _Crawl:
         return relative_href(found.file, page.file, anchor)
 
     def _image(self, page: _Page, url: str) -> str | None:
-        """Return the file to which an image is downloaded, or the image's URL if it can't be downloaded. The image
+        """Return the file that an image is downloaded to, or the image's URL if it can't be downloaded. The image
         can be on any host."""
         address = read_address(url)
         if address is None or not address.is_web:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """Errors that are raised if the server is unreachable, full, or overloaded, and not because of the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
-"""Errors by which the server reports damaged data."""
+"""Errors that the server returns for damaged data."""
 CONNECT_SECONDS = 5
 """Number of seconds in which the server must respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5

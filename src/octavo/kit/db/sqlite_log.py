@@ -156,7 +156,7 @@ class SqliteLog:
         if end.frame < first:
             return None
         if first > 1 and self._frame(end.salt, before.frame, page_size)[2] != before.checksum:
-            raise LostTrack("the log changed while it was read")
+            raise LostTrack("the log changed while it was being read")
         wanted: dict[int, int] = {}
         size, checksum = 0, ""
         for number in range(first, end.frame + 1):
@@ -178,7 +178,7 @@ class SqliteLog:
                 raise LostTrack(f"{self._path}-wal: the file ends in the middle of page {page}")
             yield _PAGE.pack(page) + data
         if self._end()[0].salt != pages.salt:
-            raise LostTrack("the log was restarted while it was read")
+            raise LostTrack("the log was restarted while it was being read")
 
     def close(self) -> None:
         for connection in (self._held, self._next, self._mover):

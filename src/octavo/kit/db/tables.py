@@ -88,7 +88,7 @@ class Table(Struct, frozen=True, kw_only=True):
     rebuilt instead of backed up. ``stays``: the reason rows aren't exported with an organization; empty if they
     are. ``columns``: the references without a foreign key in the schema. ``membership``: the column with the person
     whose rows are deleted when they leave the organization. ``values``: by column, all values that the column can
-    have, other than NULL. ``json``: the JSON columns, with the types to which they are decoded. ``long``: the text
+    have, other than NULL. ``json``: the JSON columns, with the types that they are decoded to. ``long``: the text
     columns without a length limit. ``secrets``: the columns with hashes of secrets. ``counts``: the columns of any
     table that count rows of this table. ``many``: whether a space can have so many rows that they are deleted in
     batches before the space is purged. ``check``: a function that checks whether a row in an archive could also be

@@ -193,7 +193,7 @@ class Dispatcher:
     def owner_of(self, request: Request) -> Owner:
         """Return the owner of a request's turn. This is the organization that owns the requested object, if the
         caller has been admitted to that organization before. If the request has no object, the owner is the
-        organization to which the caller was last admitted."""
+        organization that the caller was last admitted to."""
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
 

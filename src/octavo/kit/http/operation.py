@@ -139,7 +139,7 @@ class Operation:
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """Return the narrowest scopes with which a token can call the operation."""
+        """Return the narrowest scopes that allow a token to call the operation."""
         verb = "read" if self.method == "GET" else "write"
         return (f"{self.area}:{verb}", *self.yields)
 

@@ -35,7 +35,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
 
 
 def address_key(address: str) -> str:
-    """Return the key under which limits count an IP address. For IPv6, the whole /64 network counts as one client.
+    """Return the key that limits use for an IP address. For IPv6, the whole /64 network counts as one client.
 
     >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
     True

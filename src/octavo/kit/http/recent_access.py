@@ -1,4 +1,4 @@
-"""Organizations to which callers have recently been admitted. They determine the owner of a request's turn before
+"""Organizations that callers have recently been admitted to. They determine the owner of a request's turn before
 the requested object is looked up.
 
 A request specifies a place, such as a space or a site's path, and any caller can specify any place. The request
@@ -24,7 +24,7 @@ class RecentAccess:
         self._known: ByteCache[str] = ByteCache(_INSIDERS)
 
     def organization(self, asker: str, *places: str) -> str:
-        """Return the organization of the first of these places to which the caller has been admitted; an empty string
+        """Return the organization of the first of these places that the caller has been admitted to; an empty string
         if there is none."""
         for place in places:
             if organization := self._known.get((asker, place), ""):

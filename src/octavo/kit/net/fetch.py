@@ -136,7 +136,7 @@ class Streamed(Struct, frozen=True):
 class Fetcher:
     """HTTP client. It is thread-safe and doesn't keep connections open between fetches.
 
-    ``allowed``: comma-separated ``host:port`` pairs to which connections are allowed even though the hosts are
+    ``allowed``: comma-separated ``host:port`` pairs that connections are allowed to even though the hosts are
     private (the setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace.
     Enable this only for servers that an organization or the server administrator has configured.
     """

@@ -287,8 +287,8 @@ def running(made: Span) -> Iterator[Span]:
 
 
 def cause() -> str | None:
-    """Return a ``traceparent`` for the current work, to be stored with the work's effects; None if the trace isn't
-    exported."""
+    """Return the ``traceparent`` of the current work, to store with the jobs and events that it creates; None if
+    the trace isn't exported."""
     if _tracer is None:
         return None
     made, found = _current.get(), _cause.get()

@@ -60,7 +60,7 @@ class _TimeIsOver(BaseException):
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
-    """Highlight code like ``highlight``, but return no tokens if it takes longer than ``seconds``. Call
+    """Highlight code as ``highlight`` does, but return no tokens if it takes longer than ``seconds``. Call
     this only in the main thread of a separate process."""
 
     def end(number: int, frame: object) -> None:

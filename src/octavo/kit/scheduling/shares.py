@@ -260,16 +260,15 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for work that is done on the loop immediately because starting a thread would take
-    longer.
+    """Fair shares of the event loop for owners, for short tasks that run directly on the loop because starting a
+    thread would take longer.
 
     The loop itself serves connections in the order in which data arrives. If one owner sends five hundred requests,
     the next owner would have to wait for all of them. Therefore, after ``TURN`` seconds of work, further work waits
     in queues, one for each owner. The queues are served in turn for ``TURN`` seconds at a time; in between, the
-    loop does all other work. If the queues contain at most ``FEW`` calls, new work is done immediately for ``REST``
-    times as long as a turn. Each instance belongs to one event loop. ``most``: the maximum number of waiting
-    requests of an organization.
-    """
+    loop does all other work. If at most ``FEW`` calls are waiting when the loop starts to serve the queues, new
+    work runs immediately for the next ``REST`` × ``TURN`` seconds, once the queues are empty. Each instance belongs
+    to one event loop. ``most``: the maximum number of waiting requests of an organization."""
 
     TURN = 0.001
     FEW, REST = 4, 10

@@ -146,7 +146,7 @@ class Closed(_StreamMessage, tag="closed", kw_only=True):
 class Listener:
     """Listener to topics.
 
-    ``check``: a function that raises the error with which a new request would be rejected. ``may_know(tx, message)``
+    ``check``: a function that raises the error that a new request would be rejected with. ``may_know(tx, message)``
     returns whether the listener can see the subject of a message. ``after``: the position at which it stopped
     listening; None if it is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``: an
     organization, and the person or object in it.
@@ -253,8 +253,8 @@ class Hub:
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of a stream until it ends.
 
-        Before the first chunk, raises Busy if there are too many streams, or the error with which the listener's
-        request is rejected. After ``close`` has been called, a new stream ends with its first chunk instead of an
+        Before the first chunk, raises Busy if there are too many streams, or the error that rejects the listener's
+        request. After ``close`` has been called, a new stream ends with its first chunk instead of an
         error, because browsers reconnect (to another process) only if there is no error.
         """
         loop = self._loop = asyncio.get_running_loop()

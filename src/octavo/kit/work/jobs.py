@@ -280,8 +280,8 @@ def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
 
 
 def renew() -> None:
-    """Check the deadline of this work, and renew the time limit of this thread's job, because a part of the job is
-    done and its result has been stored or isn't needed yet. Outside a job, only check the deadline."""
+    """Check the deadline of the current work, and renew the time limit of this thread's job. Call this after each
+    part of a job whose result has been stored or isn't needed yet. Outside a job, only check the deadline."""
     deadlines.check()
     run = running.get()
     if run is not None:

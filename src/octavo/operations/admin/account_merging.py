@@ -46,7 +46,7 @@ def merge_accounts(tx: Transaction, context: Context, by: By, source: str, targe
 
     Raises NotFound if an account doesn't exist, BadRequest if both accounts are the same, and Conflict if either
     account belongs to a server administrator or is managed by an organization, or if ``target`` is deactivated on
-    the server or in an organization to which both accounts belong.
+    the server or in an organization that both accounts belong to.
     """
     if source == target:
         raise BadRequest("into: must be another account")

@@ -508,7 +508,7 @@ class _ApiImport:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page to which a redirect leads. Raises NotFound if there is none."""
+        """Return the local page that a redirect leads to. Raises NotFound if there is none."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:

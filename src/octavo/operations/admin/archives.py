@@ -136,7 +136,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, object]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """Return the hashes of all Markdown sources and files to which exported rows refer."""
+    """Return the hashes of all Markdown sources and files that exported rows refer to."""
     contents: tuple[Content, ...] = ("text", "file")
     return {
         row[0]: content == "text"
@@ -239,7 +239,7 @@ def _hashes(folder: Path) -> dict[str, Path]:
 
 
 def _named(rows: Rows, content: Content) -> set[str]:
-    """Return the hashes of the Markdown sources, or of the files, to which rows refer."""
+    """Return the hashes of the Markdown sources, or of the files, that rows refer to."""
     return {
         digest
         for table, column in content_columns(content)

@@ -94,7 +94,7 @@ class _Manifest(Struct):
 
 
 class BackupOutcome(Struct):
-    """Counts of a backup. ``missing``: the hashes of files to which the database refers but that aren't in the file
+    """Counts of a backup. ``missing``: the hashes of files that the database refers to but that aren't in the file
     store."""
 
     rows: int
@@ -163,7 +163,7 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
 
 
 def named_content(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
-    """Return the hashes of all Markdown sources, or of all files, to which rows refer. ``derived``: whether to
+    """Return the hashes of all Markdown sources, or of all files, that rows refer to. ``derived``: whether to
     include content that is derived from other content."""
     return {
         row[0]

@@ -89,8 +89,8 @@ def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.E
     """
     if not isinstance(context.db, SqliteDatabase):
         raise BadRequest(
-            "--follow: can only be used with SQLite. PostgreSQL has its own log: see “Restore to a moment” in"
-            " the manual."
+            "--follow: can only be used with SQLite. PostgreSQL archives its own log. See “Restore to a point in"
+            " time” in the manual."
         )
     path = Path(context.settings.database.removeprefix("sqlite:///"))
     with _alone(path, place):
@@ -109,7 +109,7 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise BadRequest(
-            f"{place.address}: another process already backs up this server to this location. Stop that"
+            f"{place.address}: another process is already backing up this server to this location. Stop that"
             " process first."
         ) from None
     finally:

@@ -237,7 +237,7 @@ class _SiteImport:
         self._private = private
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess to which spaces unknown IDs in links refer. Return the keys of these spaces' entries, by ID."""
+        """Guess which spaces unknown IDs in links refer to. Return the keys of these spaces' entries, by ID."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(

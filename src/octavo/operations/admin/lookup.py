@@ -25,7 +25,7 @@ class Named(Struct, frozen=True):
     title: str
     address: str
     short: tuple[str, ...] = ()
-    """Shorter forms of the URL by which the object can also be found."""
+    """Shorter forms of the URL that can also be used to find the object."""
 
 
 def find_named(

@@ -144,8 +144,8 @@ def restore_part(
 ) -> RestoredPart:
     """Restore an organization with its IDs, or a space or a site as a new object.
 
-    ``name``: the ID, URL, or title of the part in the backup. ``organization_id``: the organization to which a
-    space or site is restored; by default, the original one. ``label``: text about the backup to add to the title,
+    ``name``: the ID, URL, or title of the part in the backup. ``organization_id``: the organization to restore a
+    space or site to; by default, the original one. ``label``: text about the backup to add to the title,
     such as a date.
 
     Raises NotFound if the part isn't in the backup, and BadRequest if the part is an organization that still exists

@@ -1,7 +1,7 @@
 """Check that a published site works for people and AI agents: its links, images, and machine-readable files.
 
 A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases,
-the check acts as an anonymous visitor. It requests each URL once, and adds the URLs to which the response links,
+the check acts as an anonymous visitor. It requests each URL once, and adds the URLs that the response links to,
 until no URLs are left or a limit is reached. Links are evaluated only after that, because the target of a link may
 be requested much later.
 """
@@ -164,7 +164,7 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: private hosts to which connections are allowed, in addition to the URL's own host. Raises
+    ``allowed``: private hosts that connections are allowed to, in addition to the URL's own host. Raises
     BadRequest if the URL is invalid, and FetchError if it doesn't respond.
     """
     given = read_address(url)

@@ -74,7 +74,7 @@ class SiteExport(Struct, frozen=True, rename="camel"):
     """Result of an export.
 
     ``written``, ``unchanged``, and ``removed``: the numbers of files. ``left_out``: redirects for all URLs under a
-    path, which static files can't implement. ``broken``: the URLs to which pages link but that don't exist.
+    path, which static files can't implement. ``broken``: the URLs that pages link to but that don't exist.
     """
 
     pages: int
@@ -223,7 +223,7 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
     """Return the paths at which an export starts, and the redirects that it omits.
 
-    The paths are those of redirects and of all pages, including hidden pages, to which there may be no links.
+    The paths are those of redirects and of all pages, including hidden pages, which might have no links to them.
     """
     wanted: dict[str, None] = {"": None}
     left_out = []
@@ -271,7 +271,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 class _Crawl:
-    """Crawl that requests the given URLs, and all URLs to which they lead, once each."""
+    """Crawl that requests the given URLs, and all URLs that they lead to, once each."""
 
     def __init__(
         self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress

@@ -225,7 +225,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     except OSError as error:
-        raise BadRequest(f"port {port}: {error.strerror}. Choose another one with --port.") from None
+        raise BadRequest(f"port {port}: {error.strerror}. Choose another port with --port.") from None
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()

@@ -13,7 +13,7 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
     """Mark the email address of a user as verified. Return False if the user doesn't exist or is
     deactivated.
 
-    Before this, someone else who knew the address may have used the account. All means by which that person could
+    Before this, someone else who knew the address may have used the account. All ways in which that person could
     regain access, or lock out the owner, are removed: password, two-factor authentication, passkeys, sessions, tokens,
     and the control that an organization's identity provider or directory has over the account. Memberships are kept,
     but count as not yet accepted."""

@@ -132,7 +132,7 @@ def list_member_spaces(
     """List the spaces that a member can see, with the member's role in each. Members can list their own
     spaces; administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see closed spaces and other members' spaces.")
+        raise Forbidden("Only administrators can list other members' spaces or use `closed`.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member
@@ -168,7 +168,7 @@ def list_member_collections(
     """List the collections that a member can see, including nested collections, with the member's role in each. Members
     can list their own collections; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
-        raise Forbidden("Only administrators can see other members' collections.")
+        raise Forbidden("Only administrators can list other members' collections.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         found = store.list_collections(tx, member, query.limit, query.page, nested=True)

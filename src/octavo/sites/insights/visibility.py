@@ -28,9 +28,9 @@ class EventSight(NamedTuple):
 
 def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
     """Return the condition for events that the caller can see. If a space of the site or one of its pages is hidden
-    from the caller, events without a space are hidden, too, because their URLs and words could be about that space or
-    page. For the same reason, events without a page are hidden in spaces with hidden pages. Organization administrators
-    also see events in deleted spaces."""
+    from the caller, events without a space are hidden, too, because their URLs and search terms might reveal that
+    space or page. For the same reason, events without a page are hidden in spaces with hidden pages. Organization
+    administrators also see events in deleted spaces."""
     if site.member_role == "admin":
         return EventSight("", "1 = 1", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}

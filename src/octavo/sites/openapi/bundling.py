@@ -120,7 +120,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
 
 
 def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list[str]]:
-    """Return a file in which references to other files are full paths, and the files that it refers to."""
+    """Return a copy of a file whose references use full paths, and the list of files that it references."""
     named: dict[str, None] = {}
 
     def change(reference: str, way: Way) -> str | None:

@@ -151,7 +151,7 @@ class ApiTag(Struct, frozen=True):
     icon: str = ""
     parent: str = ""
     group: str = ""
-    """Heading under which the tag is listed (``x-tagGroups``)."""
+    """Heading that the tag is listed under (``x-tagGroups``)."""
 
 
 class ApiDescription:

@@ -1,7 +1,7 @@
 """Render operations, webhooks, and schemas as document blocks, which all output formats support. This module does no
 I/O.
 
-On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown, search, and print,
+On HTML pages, nested properties are collapsed, and samples are next to the text. For Markdown, search, and print,
 all content is in sequence, and the text is shorter."""
 
 from __future__ import annotations

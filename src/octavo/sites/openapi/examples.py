@@ -13,7 +13,7 @@ Direction = Literal["request", "response"]
 
 _DEPTH = 8
 _LONGEST = 200
-"""Maximum length in characters to which a string is extended to satisfy a specification."""
+"""Maximum length in characters of a string that is extended to satisfy a specification."""
 _SAID = ("example", "examples", "default", "const")
 """Schema keywords that contain a value."""
 _NAMED = 20

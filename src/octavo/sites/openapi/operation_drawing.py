@@ -449,7 +449,7 @@ class OperationRenderer(SchemaRenderer):
         return [*blocks, *self._omission_line(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: object, title: str) -> list[Block]:
-        """Return the example for a media type. On pages for people, return all named examples."""
+        """Return the example for a media type. On HTML pages, return all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0

@@ -671,7 +671,7 @@ def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] 
 
 
 def _name_spec(ref: object) -> str:
-    """Return the name by which a block refers to the specification that it shows."""
+    """Return the name that a block uses for the specification that it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
 
@@ -679,7 +679,7 @@ def find_operation(
     tx: Transaction, asker: Requester, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[ApiDescription, DescribedOperation] | None:
     """Return the operation that one of these blocks shows, if the operation can be tried out. ``spec``: the name
-    by which the block refers to the specification; None for any specification. ``key``: the key of the operation."""
+    that the block uses for the specification; None for any specification. ``key``: the key of the operation."""
     for block in blocks:
         data = block.data
         if (

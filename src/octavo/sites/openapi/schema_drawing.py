@@ -108,9 +108,9 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 class SchemaRenderer:
     """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
     operation is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their
-    own page under ``schemas_at``. Their content is shown only in that location. ``spec``: the name by which the
-    page refers to the specification, used when trying out an operation. ``together``: the number of operations on
-    a page for people. ``brief``: whether the page also has other content, so that only required parts of a
+    own page under ``schemas_at``. Their content is shown only in that location. ``spec``: the name that the
+    page uses for the specification, needed when trying out an operation. ``together``: the number of operations on
+    the HTML page. ``brief``: whether the page also has other content, so that only required parts of a
     request are expanded. ``whole``: whether to render all nested fields, regardless of their number; otherwise,
     some are replaced with a link to the page with all fields."""
 

@@ -31,7 +31,7 @@ def normalize_hostname(settings: Settings, given: str) -> str:
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a hostname with at least three parts, such as docs.example.com")
     if _is_own(settings, hostname):
-        raise BadRequest("hostname: must not be the hostname of the Octavo server. Choose another one.")
+        raise BadRequest("hostname: must not be the Octavo server's hostname. Choose another hostname.")
     return hostname
 
 
@@ -60,7 +60,7 @@ def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
         )
     host, path = found.groups()
     if _is_own(settings, host):
-        raise BadRequest("proxy: must not have the hostname of the Octavo server. Choose another one.")
+        raise BadRequest("proxy: must not use the Octavo server's hostname. Choose another hostname.")
     return host, path
 
 

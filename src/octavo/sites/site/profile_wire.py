@@ -61,7 +61,7 @@ class SearchSite(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.scope is UNSET and self.mode is UNSET and self.site_space_ids is UNSET:
-            raise ValueError("scope: provide `scope`, `mode`, or `siteSpaceIds`")
+            raise ValueError("scope: provide at least one of `scope`, `mode`, and `siteSpaceIds`")
         if self.mode == "current" and self.site_space_id is UNSET:
             raise ValueError("siteSpaceId: is required with the mode `current`")
         if self.mode == "specific" and self.site_space_ids is UNSET:

@@ -86,7 +86,7 @@ _REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECA
 
 def take_notes(main: Any) -> JsonObject:
     """Remove the footnotes from a page, mark the references to them, and return the footnotes by ID. A footnote is
-    an element to which a number links, and which links back to that number."""
+    an element that a number links to and that links back to the number."""
     by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
     notes: JsonObject = {}
     for link in list(main.iter("a")):

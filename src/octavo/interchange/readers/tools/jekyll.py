@@ -202,8 +202,8 @@ def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, s
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
-    """Return the page tree according to the titles of parent pages that pages declare or, if there are none,
-    according to folders."""
+    """Build the page tree from the parent titles that pages declare or, if no page declares one, from the
+    folders."""
     if not any("parent" in files.head(path) for path in paths):
         return grow(files, paths, project)
     entries = {path: Entry(title=label_of(files.head(path)), path=path) for path in paths}

@@ -190,7 +190,7 @@ class _Site:
         return ""
 
     def _find(self, path: str, href: str) -> str | None:
-        """Return the page in the source to which a reference on a page leads."""
+        """Return the page in the source that a reference on a page leads to."""
         name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
         if not name or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", name):
             return None

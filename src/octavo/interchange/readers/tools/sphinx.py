@@ -169,7 +169,7 @@ def _embedded(text: str, place: Place, names: Names) -> str | None:
 
 
 def _find_file(files: Heads, project: str, target: str, path: str) -> str | None:
-    """Return the file to which a reference in the file ``path`` leads."""
+    """Return the file that a reference in the file ``path`` leads to."""
     start = project if target.startswith("/") else folder_of(path)
     wanted = posixpath.normpath(start + target.lstrip("/"))
     return next((wanted + end for end in ("", *_ENDINGS) if wanted + end in files.known), None)

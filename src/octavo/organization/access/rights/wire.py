@@ -64,7 +64,7 @@ class PermissionSource(Struct):
 
 class UserPermission(Struct):
     """Permission of a person. ``permission``: the role; null for a guest who is explicitly excluded. ``source``: the
-    reason for the role; an Octavo extension that is only in aggregates."""
+    reason for the role (an Octavo extension); present only in aggregates."""
 
     permission: str | None
     user: User

@@ -16,7 +16,7 @@ SOURCE_PATTERN = pattern(
     "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
 WILDCARD = "*"
-"""Ending with which a source matches all paths that start with the part before it."""
+"""Ending that makes a source match all paths that start with the part before it."""
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):
