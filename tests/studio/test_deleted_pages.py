@@ -94,6 +94,7 @@ def test_undo_restores_text_that_was_typed_just_before_deleting(app):
     page.get_by_role("textbox", name="Page content").click()
     page.keyboard.press("Control+Home")
     page.keyboard.type("Typed words. ")
+    expect(page.get_by_role("textbox", name="Page content")).to_contain_text("Typed words.")
     choose(page, "Delete")
     expect(titled(page, "Guides")).to_be_visible()
     deleted = message(page, "Deleted “Tuning”")

@@ -21,17 +21,11 @@ class Router {
   async go(href: string, { replace = false } = {}): Promise<void> {
     const to = new URL(href, location.origin);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return location.assign(to);
-    if (!await this.leave()) return;
+    for (const guard of this.#guards) if (!await guard()) return;
     const path = to.pathname + to.search + to.hash;
     if (replace) history.replaceState(null, "", path);
     else if (path !== this.href) history.pushState(null, "", path);
     this.#arrive();
-  }
-
-  /** Ask all guards, which also save changes. Returns whether all of them allow navigation. */
-  async leave(): Promise<boolean> {
-    for (const guard of this.#guards) if (!await guard()) return false;
-    return true;
   }
 
   /** Replace the URL of the current content without asking guards. */

@@ -261,8 +261,8 @@ export class TreeEditor extends PageTree {
   async remove(page: TreePage): Promise<void> {
     const { id } = page;
     const open = this.#pathBeside(id);
-    // Save what was typed, so that undo restores it.
-    if (open !== undefined) await router.leave();
+    // Undo restores what is in a revision.
+    if (open !== undefined) await current.save().catch(() => {});
     const [{ action }, { revision: before }] = await Promise.all([
       this.#urlsOf(page),
       this.base.kind === "change"
