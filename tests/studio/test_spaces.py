@@ -283,7 +283,7 @@ def test_a_tag_is_created_and_lists_its_pages(app):
 def test_tags_that_only_pages_name_are_listed_and_defined(app):
     space = app.fill_space("Untagged", ["Start", "Advanced"])
     for one in app.call("GET", f"/spaces/{space}/content/pages")["pages"]:
-        text = f"---\ntags:\n  - beta\n  - {one['slug']}\n---\n\nWords.\n"
+        text = f"---\ntags:\n  - beta\n  - at {one['slug']}\n---\n\nWords.\n"
         change = {"operation": "update_page", "page": one["id"], "document": {"markdown": text}}
         app.call("POST", f"/spaces/{space}/content", {"changes": [change]})
     page = app.open(f"/s/{space}/~/tags")
@@ -291,6 +291,9 @@ def test_tags_that_only_pages_name_are_listed_and_defined(app):
     expect(listed.get_by_role("listitem")).to_have_count(3)
     beta = listed.get_by_role("listitem").filter(has_text="beta")
     expect(beta).to_contain_text("2 pages")
+    # A space can't define a slug with a blank.
+    other = listed.get_by_role("listitem").filter(has_text="at start")
+    expect(other.get_by_role("button", name="Define tag")).to_be_disabled()
     check(page)
     beta.get_by_role("button", name="Show pages").click()
     dialog = page.get_by_role("dialog", name="Pages with the tag “beta”")
