@@ -1220,3 +1220,28 @@ def test_few_signatures_use_any() -> None:
                 }
                 found += "Any" in names
     assert found <= ANY_SIGNATURES, f"{found} signatures have Any"
+
+
+# --- tests of screens -----------------------------------------------------------------------------------
+
+READ_ONCE = re.compile(
+    r"\.(count|title|is_(visible|hidden|checked|disabled|enabled|editable)|inner_(text|html)|text_content|input_value"
+    r"|all_(inner_texts|text_contents))\(\)$|\.get_attribute\(|\.evaluate(_all|_handle)?\(.*activeElement|\bpage\.url$"
+)
+"""Expressions that read the state that a page has at the moment."""
+
+
+def test_assertions_about_screens_wait() -> None:
+    """On a busy machine, a screen shows what a test asserts a moment later. ``expect`` waits for it."""
+    tests, wrong = Path(__file__).parent, []
+    for path in tests.rglob("*.py"):
+        text = path.read_text()
+        if re.search(r"playwright|\.(goto|get_by_\w+|locator)\(", text):
+            for node in ast.walk(ast.parse(text)):
+                parts = ast.walk(node.test) if isinstance(node, ast.Assert) else ()
+                wrong += [
+                    f"{path.relative_to(tests)}:{part.lineno}: {ast.unparse(part)}"
+                    for part in parts
+                    if isinstance(part, ast.Call | ast.Attribute) and READ_ONCE.search(ast.unparse(part))
+                ]
+    assert not wrong, "\n".join(wrong)

@@ -20,6 +20,7 @@ import httpx
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
+from playwright.sync_api import expect
 
 from light_client import LightClient
 from octavo.delivery.agents import jobs, site_agents
@@ -637,7 +638,8 @@ def test_a_browser_redirects_to_the_app_with_the_result(
         page = browser.new_page()
         page.goto(f"{start}?jwt_token={token}")
         page.goto(f"{start}~oauth/authorize?{urlencode(asked)}")
-        assert "Pen & <b>Paper</b>" in page.locator("h1").inner_text() and back in page.content()
+        expect(page.locator("h1")).to_contain_text("Pen & <b>Paper</b>")
+        assert back in page.content()
         page.get_by_role("link", name="Cancel").click()
         page.wait_for_url(f"{back}?error=access_denied*")
         page.go_back()

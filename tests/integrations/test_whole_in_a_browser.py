@@ -4,11 +4,13 @@ visitor in."""
 
 from __future__ import annotations
 
+import re
 import time
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from local_server import QuietHandler, local_server
 from serving import Administrator, serving_new
@@ -71,14 +73,14 @@ def test_an_integration_is_published_installed_used_and_removed(tmp_path, built,
         context = browser.new_context()
         visitor = context.new_page()
         visitor.goto(f"{published}page")
-        assert visitor.title() == "Sign in", visitor.url
+        expect(visitor).to_have_title("Sign in")
         visitor.get_by_role("link", name="I am Ada").click()
         visitor.wait_for_url(f"{published}**")
-        assert "jwt_token" not in visitor.url
+        expect(visitor).not_to_have_url(re.compile("jwt_token"))
         card = visitor.get_by_role("button", name="Hello Ada")
         card.wait_for(timeout=60_000)
         card.press("Enter")
         visitor.get_by_text("1 times, said Greetings").wait_for(timeout=60_000)
         stranger = browser.new_context().new_page()
         stranger.goto(published)
-        assert stranger.title() == "Sign in", "others are still strangers"
+        expect(stranger, "others are still strangers").to_have_title("Sign in")

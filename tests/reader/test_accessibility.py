@@ -5,6 +5,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from serving import Administrator, import_site, serving_new
 from settled import until
@@ -190,7 +191,7 @@ def look_at(browser, manual):
 
 def open_menu(page):
     page.locator("details.menu > summary").click()
-    page.wait_for_timeout(300)
+    page.locator("main[inert]").wait_for()
 
 
 def open_picker(name):
@@ -199,13 +200,13 @@ def open_picker(name):
 
 def search(page):
     page.keyboard.press("/")
-    page.keyboard.type("settings")
+    page.keyboard.insert_text("settings")
     page.locator("#found a").first.wait_for()
 
 
 def find_operation(page):
     page.keyboard.press("/")
-    page.keyboard.type("create custom font")
+    page.keyboard.insert_text("create custom font")
     page.locator('#found a[href="/docs/fonts/createCustomFont"]').wait_for()
 
 
@@ -215,7 +216,7 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
     find_operation(page)
     page.keyboard.press("Enter")
     page.wait_for_url("**/docs/fonts/createCustomFont")
-    assert page.get_by_role("heading", name="Create custom font").is_visible()
+    expect(page.get_by_role("heading", name="Create custom font")).to_be_visible()
     schema = page.locator('a[href="/docs/schemas/CreateFont"]').first
     schema.click()
     page.wait_for_url("**/docs/schemas/CreateFont")
@@ -233,17 +234,19 @@ def test_operations_are_filtered_by_keyboard(browser, manual, width):
         page.keyboard.press("Tab")
     else:
         page.keyboard.press("f")
-    page.wait_for_function("document.activeElement.closest('.nav-filter')")
-    assert field.evaluate("it => it === document.activeElement") and told.get_attribute("role") == "status"
-    page.keyboard.type("custom font")
+    expect(field).to_be_focused()
+    expect(told).to_have_attribute("role", "status")
+    page.keyboard.insert_text("custom font")
     told.filter(has_text="Operations found: 5 of ").wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    assert page.evaluate("document.activeElement.matches('.nav-found li:nth-child(2) a')")
+    expect(page.locator(".nav-found li:nth-child(2) a:focus")).to_have_count(1)
     # Escape clears the field and leaves a phone's menu open.
     page.keyboard.press("Escape")
-    assert field.evaluate("it => it === document.activeElement && it.value === ''")
-    assert told.inner_text() == "" and page.locator(".side nav").is_visible()
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    expect(told).to_have_text("")
+    expect(page.locator(".side nav")).to_be_visible()
     page.close()
 
 
@@ -305,25 +308,25 @@ def unfold(page):
     link.press("Enter")
     # Screen readers announce the opened element, that it is open, and then its content.
     summary = inner.locator("> details[open] > summary")
-    summary.wait_for()
-    assert summary.evaluate("each => each === document.activeElement && each === globalThis.held")
-    assert re.match("level1of3:\\s.*6", summary.inner_text())
-    assert inner.locator("li").count() == 6 and not page.locator("a.openapi-later").count()
+    expect(summary).to_be_focused()
+    assert summary.evaluate("each => each === globalThis.held")
+    expect(summary).to_have_text(re.compile(r"^level1of3:\s.*6"), use_inner_text=True)
+    expect(inner.locator("li")).to_have_count(6)
+    expect(page.locator("a.openapi-later")).to_have_count(0)
     page.keyboard.press("Enter")
-    assert not inner.locator("li").first.is_visible() and page.evaluate(
-        "document.activeElement.matches('summary')"
-    )
+    expect(inner.locator("li").first).to_be_hidden()
+    expect(page.locator("summary:focus")).to_have_count(1)
     page.keyboard.press("Enter")
 
 
 def find_deep(page):
     page.keyboard.press("/")
-    page.keyboard.type("level2of1.level1of3.level0of5")
+    page.keyboard.insert_text("level2of1.level1of3.level0of5")
     page.locator("#found a.api", has_text="level1of3.level0of5").wait_for()
     page.keyboard.press("Enter")
     found = page.locator("[id='body.level2of1.level1of3.level0of5']:target")
     found.wait_for()
-    assert 0 < found.bounding_box()["y"] < 900
+    until(lambda: 0 < found.bounding_box()["y"] < 900)
 
 
 @pytest.mark.parametrize("width", [390, 1440])

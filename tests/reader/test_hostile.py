@@ -7,6 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 import yaml
+from playwright.sync_api import expect
 
 from hostile import VECTORS, wrapped
 from serving import import_site, serving_new
@@ -145,7 +146,7 @@ def test_search_executes_no_hostile_content(watched, hostile):
         watched.page.keyboard.press("/")
         watched.page.keyboard.insert_text(words)
         watched.page.locator("#found :is(a, p)").first.wait_for()
-        assert watched.page.locator("#found :is(img, script, svg)").count() == 0
+        expect(watched.page.locator("#found :is(img, script, svg)")).to_have_count(0)
         assert watched.acts == []
 
 

@@ -7,6 +7,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from settled import until
+
 from .test_names import find_twins
 
 pytestmark = pytest.mark.slow
@@ -186,7 +188,7 @@ def test_screens_follow_accessibility_rules(app, screens, name):
         page.set_viewport_size(size)
         page.locator("main h1").first.wait_for()
         page.wait_for_load_state("networkidle")
-        assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=size["width"])
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             check(page)
@@ -207,15 +209,14 @@ def test_a_phone_shows_the_chosen_tab_the_name_of_the_screen_and_no_keys(app, sc
     page.goto(f"{app.url}{screens['comments']}")
     name = page.locator("header").get_by_text("Comments", exact=True)
     expect(name).to_be_visible()
-    assert name.evaluate("(shown) => shown.scrollWidth <= shown.clientWidth")
+    until(lambda: name.evaluate("(shown) => shown.scrollWidth <= shown.clientWidth"))
     app.call("PATCH", f"/spaces/{space}", {"title": "Screens"})
     page.context.close()
 
 
 def test_names_start_at_the_right_in_a_right_to_left_app(app, screens):
     page = app.open(screens["member"], viewport=PHONE, locale="ar")
-    name = page.get_by_text("Runbooks", exact=True)
-    assert name.evaluate("(shown) => getComputedStyle(shown).textAlign") == "right"
+    expect(page.get_by_text("Runbooks", exact=True)).to_have_css("text-align", "right")
     page.context.close()
 
 

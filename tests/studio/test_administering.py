@@ -119,9 +119,7 @@ def test_server_administrators_see_contents_and_failures(app):
     page = app.open("/~/installation")
     expect(page.get_by_role("heading", name="Server administration", level=1)).to_have_count(1)
     found = page.get_by_role("list", name="Results")
-    expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text(
-        "Working", timeout=20_000
-    )
+    expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text("Working")
     expect(page.get_by_role("heading", name="Octavo is running normally")).to_be_visible()
     page.get_by_role("button", name="Send me a test email").click()
     expect(page.get_by_role("alert")).to_have_text(

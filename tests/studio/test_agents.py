@@ -65,7 +65,7 @@ def shows(page, size, scheme):
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme)
     check(page)
-    assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
+    page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=size["width"])
 
 
 def answer(page):

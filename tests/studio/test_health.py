@@ -34,7 +34,7 @@ def test_a_site_is_checked_and_its_findings_are_fixed_and_dismissed(app, site):
     page.get_by_role("button", name="Check now").click()
     table = page.get_by_role("table", name="Findings")
     rows = table.get_by_role("row")
-    expect(rows).to_have_count(4, timeout=30_000)
+    expect(rows).to_have_count(4)
     expect(rows.nth(1)).to_contain_text("Link to a missing page")
     check(page)
 
@@ -134,7 +134,7 @@ def test_findings_are_assigned_to_people_and_teams(app, site, look, width):
     page.get_by_role("button", name="Check now").click()
     rows = page.get_by_role("table", name="Findings").get_by_role("row")
     found = rows.filter(has_text="Link to a missing page")
-    expect(found).to_have_count(1, timeout=30_000)
+    expect(found).to_have_count(1)
     found.get_by_role("button", name="Actions for").click()
     page.get_by_role("menuitem", name="Assign").click()
     dialog = page.get_by_role("dialog", name="Assign finding")

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .conftest import App
 from .test_accessibility import check
 
@@ -64,7 +66,7 @@ def test_notifications_are_read_replied_to_and_done(app: App) -> None:
     expect(dialog.get_by_label("Someone replies in a thread you took part in")).to_have_value("digest")
     check(shown)
     dialog.get_by_role("button", name="Done").click()
-    assert app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest"
+    until(lambda: app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest")
     # On a phone, the selected item replaces the list.
     shown.set_viewport_size({"width": 390, "height": 844})
     row.get_by_role("button", name=re.compile("replied")).click()
@@ -72,7 +74,7 @@ def test_notifications_are_read_replied_to_and_done(app: App) -> None:
     check(shown)
     shown.get_by_role("button", name="Back to list").click()
     expect(row).to_be_visible()
-    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.wait_for_function("document.documentElement.scrollWidth <= 390")
     shown.context.close()
 
 
@@ -91,5 +93,5 @@ def test_many_change_requests_are_archived_and_reopened(app: App) -> None:
     assert [one["subject"] for one in listed] == ["Two"]
     shown.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
     expect(shown.get_by_role("link", name="Three")).to_be_visible()
-    assert app.call("GET", f"/spaces/{space}/change-requests")["count"] == 3
+    until(lambda: app.call("GET", f"/spaces/{space}/change-requests")["count"] == 3)
     shown.context.close()

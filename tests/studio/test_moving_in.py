@@ -58,7 +58,7 @@ def test_selected_spaces_are_imported_into_new_ones(app):
         dialog.get_by_role("checkbox", name="Recipes").check()
         check(page)
         dialog.get_by_role("button", name="Import", exact=True).click()
-        expect(page.get_by_text("Imported 3 pages")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("Imported 3 pages")).to_be_visible()
     made = {one["title"]: one["id"] for one in app.call("GET", f"/orgs/{here}/spaces")["items"]}
     assert app.titles(made["Handbook"]) == ["Welcome", "Rules"]
     assert app.titles(made["Recipes"]) == ["Bread"]
@@ -78,7 +78,7 @@ def test_a_space_is_imported_into_an_existing_one(app, size):
         page.get_by_role("radio", name="Garden").first.check()
         check(page)
         page.get_by_role("button", name="Import", exact=True).click()
-        expect(page.get_by_role("heading", name="Imported 1 page")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("heading", name="Imported 1 page")).to_be_visible()
     (run,) = app.call("GET", f"/org/{app.organization}/imports?space={space}")["items"]
     assert run["source"]["type"] == "api" and "token" not in run["source"]
     page.context.close()
@@ -103,9 +103,7 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     page = app.open(f"/s/{space}/~/import")
     page.locator("input[type=file]").set_input_files(versions())
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_text("The source has several versions or languages: 1.0, Next.")).to_be_visible(
-        timeout=30_000
-    )
+    expect(page.get_by_text("The source has several versions or languages: 1.0, Next.")).to_be_visible()
     page.go_back()
     page.locator("input[type=file]").set_input_files(versions())
     page.get_by_role("checkbox", name="Include all versions and languages").check()
@@ -113,7 +111,7 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     check(page)
     page.get_by_role("button", name="Import", exact=True).click()
     told = page.get_by_text("Versions and languages imported as separate spaces:")
-    expect(told).to_be_visible(timeout=30_000)
+    expect(told).to_be_visible()
     check(page)
     made = {one["title"]: one["id"] for one in app.call("GET", f"/orgs/{app.organization}/spaces")["items"]}
     assert app.titles(made["1.0"]) == ["First"] and app.titles(made["Next"]) == ["Newest"]
@@ -131,7 +129,7 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     page.set_viewport_size(PHONE)
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("menuitem", name="Revert import").click()
-    expect(page.get_by_text("created to revert the import")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("created to revert the import")).to_be_visible()
     (change,) = (
         app.call("GET", f"/spaces/{space}/change-requests?status=open")["items"]
         or app.call("GET", f"/spaces/{space}/change-requests?status=draft")["items"]

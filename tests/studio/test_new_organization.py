@@ -61,8 +61,7 @@ def test_a_new_organization_publishes_a_private_site(app: App, provider: Provide
         name = page.get_by_label("Space name")
         name.fill(title)
         name.press("Enter")
-        expect(page.get_by_role("navigation", name="Space")).to_be_visible()
-        page.wait_for_load_state("networkidle")
+        expect(page.get_by_role("button", name=f"Space: {title}")).to_be_visible()
     page.goto(app.url)
     main = page.get_by_role("navigation", name="Main")
     for title in ("Handbook", "Runbooks", "Plans"):

@@ -153,7 +153,7 @@ def test_an_administrator_sees_pages_and_search_as_another_person(app):
     expect(shown.get_by_role("article", name="Start")).to_be_visible()
     shown.set_viewport_size({"width": 390, "height": 844})
     shown.emulate_media(color_scheme="dark")
-    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.wait_for_function("document.documentElement.scrollWidth <= 390")
     shown.context.close()
 
 

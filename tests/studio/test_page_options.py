@@ -174,7 +174,7 @@ def test_changes_are_discarded_only_after_a_question(app, space, width):
     expect(dialog.get_by_role("alert")).to_have_text("Discard changes?")
     dialog.get_by_role("button", name="Keep editing").click()
     expect(dialog.get_by_label("Title", exact=True).first).to_have_value("Something else")
-    assert dialog.evaluate("one => one.scrollWidth <= one.clientWidth")
+    until(lambda: dialog.evaluate("one => one.scrollWidth <= one.clientWidth"))
     page.keyboard.press("Escape")
     dialog.get_by_role("button", name="Discard changes").click()
     expect(dialog).to_have_count(0)

@@ -48,7 +48,7 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     page.get_by_role("button", name="Check now").click()
     findings = page.get_by_role("table", name="Findings").get_by_role("row")
     finding = findings.filter(has_text="Question without an answer")
-    expect(finding).to_contain_text(QUESTION, timeout=30_000)
+    expect(finding).to_contain_text(QUESTION)
 
     # A writer answers it in a change request, with a word that the style guide avoids. The reviewer sees that.
     change = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Say where gherkins grow"})
@@ -109,7 +109,7 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
 
     # The next check closes the finding, and finds no words that the style guide avoids.
     page.get_by_role("button", name="Check now").click()
-    expect(finding).to_have_count(0, timeout=30_000)
+    expect(finding).to_have_count(0)
     expect(findings.filter(has_text="utilize")).to_have_count(0)
     page.get_by_role("group", name="Status").get_by_role("button", name="Resolved").click()
     expect(finding).to_be_visible()
@@ -141,7 +141,7 @@ def test_records_of_a_topic_are_listed(app, look, width):
     )
     page.get_by_role("button", name="Check now").click()
     findings = page.get_by_role("table", name="Findings").get_by_role("row")
-    expect(findings.filter(has_text="Question without an answer").first).to_be_visible(timeout=30_000)
+    expect(findings.filter(has_text="Question without an answer").first).to_be_visible()
     page.goto(f"{app.url}/o/{app.organization}/sites/{site}/~/questions")
     page.get_by_label("Topic").select_option(label="Gherkins")
     page.get_by_role("button", name="1 record").press("Enter")

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .conftest import App
 
 pytestmark = pytest.mark.slow
@@ -85,7 +87,7 @@ def test_changed_words_are_highlighted_in_the_page(app: App) -> None:
     expect(thread).to_contain_text("It does.")
     thread.get_by_role("button", name="Resolve").click()
     expect(thread).to_have_count(0)
-    assert app.call("GET", f"{change}/comments?status=resolved")["count"] == 1
+    until(lambda: app.call("GET", f"{change}/comments?status=resolved")["count"] == 1)
 
     shown.locator("main").focus()
     shown.keyboard.press("v")
@@ -120,7 +122,7 @@ def test_a_new_page_without_text_shows_a_note(app: App) -> None:
     shown = app.open(f"/s/{space}/~/changes/{change.rpartition('/')[2]}/~/review/begun")
     expect(shown.get_by_role("main").get_by_text("This page has no text.")).to_be_visible()
     following = shown.get_by_role("button", name=f"Next: {title}")
-    assert following.bounding_box()["width"] <= 736
+    until(lambda: following.bounding_box()["width"] <= 736)
     shown.context.close()
 
 
@@ -196,7 +198,7 @@ def test_merge_blockers_have_an_action(app: App) -> None:
     shown.get_by_label("Description", exact=True).fill("Why it is better.")
     shown.get_by_role("button", name="Save", exact=True).click()
     expect(stop).not_to_contain_text("Add a description.")
-    assert app.call("GET", change)["subject"] == "Ready"
+    until(lambda: app.call("GET", change)["subject"] == "Ready")
 
     # The same rules are tried where they are set.
     shown = app.open(f"/s/{space}/~/settings/merging")

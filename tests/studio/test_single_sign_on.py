@@ -84,7 +84,7 @@ def test_a_provider_is_added_and_a_member_signs_in(app: App, names: NameServer, 
     names.silent = True
     check.click()
     expect(domain.get_by_role("status")).to_contain_text("Querying the name servers")
-    expect(domain.get_by_role("alert")).to_be_visible(timeout=15_000)
+    expect(domain.get_by_role("alert")).to_be_visible()
     names.silent = False
     check.click()
     expect(domain.get_by_role("status")).to_contain_text("Record not found yet")

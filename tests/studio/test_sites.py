@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .test_accessibility import check
 
 FONT = (
@@ -69,7 +71,7 @@ def test_sections_are_moved_by_key_and_drag_renamed_and_undone(app, site):
     assert order() == ["Guides", "News", "Reference"]
     notices.get_by_role("button", name="Undo").click()
     expect(rows.nth(2)).to_contain_text("News")
-    assert order() == ["Guides", "Reference", "News"]
+    until(lambda: order() == ["Guides", "Reference", "News"])
 
     rows.nth(2).hover(position={"x": 12, "y": 20})
     page.mouse.down()
@@ -78,7 +80,7 @@ def test_sections_are_moved_by_key_and_drag_renamed_and_undone(app, site):
     page.mouse.move(box["x"] + 60, box["y"] + 6)
     page.mouse.up()
     expect(rows.nth(0)).to_contain_text("News")
-    assert order() == ["News", "Guides", "Reference"]
+    until(lambda: order() == ["News", "Guides", "Reference"])
 
     rows.nth(0).click()
     panel = page.get_by_role("complementary", name="Details")

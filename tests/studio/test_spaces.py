@@ -9,6 +9,8 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .test_accessibility import check
 
 
@@ -155,7 +157,7 @@ def test_problems_of_an_imported_archive_link_to_their_pages(app, tmp_path):
     page.get_by_label("Files", exact=True).set_input_files(tmp_path / "docs.zip")
     page.get_by_role("button", name="Import", exact=True).click()
     page.wait_for_url(f"**/s/{space}/~/import/*")
-    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible()
     missing = page.get_by_role("button", name=re.compile("^Missing files"))
     expect(missing).to_have_attribute("aria-expanded", "true")
     page.get_by_role("button", name="By file").click()
@@ -183,14 +185,14 @@ def test_a_project_is_previewed_and_imported(app):
     )
     expect(page.get_by_label("Source format")).to_have_value("")
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_role("heading", name="2 pages to import")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="2 pages to import")).to_be_visible()
     tree = page.get_by_role("region", name="Pages to import")
     expect(tree).to_contain_text("Another")
     expect(page.get_by_text("· MkDocs ·")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Broken links"))).to_be_visible()
     assert app.titles(space) == ["Start"]
     page.get_by_role("button", name="Import pages").click()
-    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible()
     page.get_by_role("link", name="Open change request").wait_for()
     page.context.close()
 
@@ -232,7 +234,7 @@ def test_files_are_uploaded_renamed_and_deleted(app):
     page.get_by_label("Files", exact=True).set_input_files(
         {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": b"words" * 2_000_000}
     )
-    expect(files.get_by_role("listitem")).to_contain_text("10 MB", timeout=30_000)
+    expect(files.get_by_role("listitem")).to_contain_text("10 MB")
     assert sent == ["PATCH", "PATCH", "HEAD", "PATCH"]
     page.context.close()
 
@@ -344,7 +346,7 @@ def test_long_words_stay_inside_the_sidebar(app):
     page = app.open(f"/s/{space}", locale="de-DE")
     segments = page.get_by_role("navigation", name="Bereich", exact=True)
     expect(segments.locator("[data-drawn]")).to_have_attribute("data-drawn", "2")
-    assert segments.evaluate("found => found.scrollWidth <= found.clientWidth")
+    until(lambda: segments.evaluate("found => found.scrollWidth <= found.clientWidth"))
     search = page.get_by_role("button", name="Suchen oder springen zu").locator("span").first
-    assert search.evaluate("found => found.clientHeight") < 30
+    until(lambda: search.evaluate("found => found.clientHeight") < 30)
     page.context.close()

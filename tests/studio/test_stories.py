@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .conftest import App, opened
 from .test_accessibility import check
 
@@ -173,7 +175,9 @@ def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> N
     expect(writer.get_by_role("region", name=re.compile("^Change 2 of 2"))).to_be_visible()
     undo.and_(writer.locator(":not(.earlier)")).click()
     expect(writer.get_by_text(re.compile("of 3|3 changes"))).to_be_visible()
-    assert "Last words." in mei.get(f"{change}/content/page/{page}?format=markdown").json()["markdown"]
+    until(
+        lambda: "Last words." in mei.get(f"{change}/content/page/{page}?format=markdown").json()["markdown"]
+    )
     writer.context.close()
     reader.context.close()
 

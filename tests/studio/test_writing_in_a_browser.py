@@ -14,8 +14,10 @@ from playwright.sync_api import expect
 
 from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, serving_new
-from settled import PATIENCE
+from settled import PATIENCE, until
 from tools import absent
+
+from .conftest import wait_for_selection, wait_until_kept
 
 pytestmark = pytest.mark.slow
 
@@ -167,15 +169,14 @@ class Desk:
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.goto(f"{self.url}/s/{self.space}/~/changes/{change}/page")
         text = page.get_by_role("textbox", name="Page content")
-        text.wait_for(timeout=30_000)
-        # Opening a page takes a moment, and no person types as fast as this browser.
-        page.wait_for_timeout(400)
+        text.wait_for()
+        wait_for_selection(page)
         return text
 
     def is_saved(self, change: int, whole: str, tidy: Callable[[str], str] = str) -> None:
         """Wait until the page's Markdown is this. Texts are compared after ``tidy``."""
-        self._wait(change, lambda found: tidy(found) == tidy(whole), "page")
-        assert tidy(self.markdown(change)) == tidy(whole)
+        found = self._wait(change, lambda found: tidy(found) == tidy(whole), "page")
+        assert tidy(found) == tidy(whole)
 
     def has_saved(self, change: int, *parts: str | re.Pattern[str], path: str = "page") -> str:
         """Wait until a page's Markdown has all of these parts. Return it."""
@@ -185,8 +186,8 @@ class Desk:
         return found
 
     def _wait(self, change: int, right: Callable[[str], bool], path: str) -> str:
-        until = time.monotonic() + PATIENCE
-        while not right(found := self.markdown(change, path)) and time.monotonic() < until:
+        end = time.monotonic() + PATIENCE
+        while not right(found := self.markdown(change, path)) and time.monotonic() < end:
             # Routes of the browser are handled in the meantime.
             self.context.pages[-1].wait_for_timeout(100)
         return found
@@ -236,12 +237,14 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
     try:
         text.get_by_text("Before.").click()
         # Browsers report the position of the caret a moment after a click, and people type later than that.
-        text.page.wait_for_timeout(60)
+        wait_for_selection(text.page)
         text.page.keyboard.press("End")
-        text.page.wait_for_timeout(60)
+        wait_for_selection(text.page)
         text.page.keyboard.press("Enter")
         typed(text)
         whole = f"# Page\n\nBefore.\n\n{expected}\n\nBehind.\n"
+        # All of it: the text is right in between, too, if something is typed and then undone.
+        expect(_status(text)).to_have_text("Saved")
         desk.is_saved(change, whole)
         assert desk.said == []
     finally:
@@ -411,9 +414,9 @@ def _new(desk: Desk, *blocks: str) -> tuple[int, Any]:
 
 def _type(text: Any, block: str, words: str) -> None:
     text.get_by_text(block, exact=False).first.click()
-    text.page.wait_for_timeout(60)
+    wait_for_selection(text.page)
     text.page.keyboard.press("End")
-    text.page.wait_for_timeout(60)
+    wait_for_selection(text.page)
     text.page.keyboard.type(words)
 
 
@@ -443,7 +446,7 @@ def test_offline_edits_survive_closing_the_tab(desk):
     try:
         _type(text, "One.", " Written offline.")
         text.page.get_by_text("Offline, saved locally").wait_for()
-        text.page.wait_for_timeout(300)
+        wait_until_kept(text.page, "Written offline.")
         # As a crash: nothing that runs when a page is left.
         text.page.close(run_before_unload=False)
     finally:
@@ -465,7 +468,7 @@ def test_text_of_crashed_tabs_merges_with_edits_of_others(desk):
         _type(second, "Three.", " Second.")
         for text in (first, second):
             text.page.get_by_text("Offline, saved locally").wait_for()
-            text.page.wait_for_timeout(300)
+            wait_until_kept(text.page, "First." if text is first else "Second.")
             text.page.close(run_before_unload=False)
     finally:
         desk.context.set_offline(False)
@@ -496,7 +499,7 @@ def test_a_save_with_a_lost_response_is_not_repeated(desk):
     text.page.keyboard.type("New.")
     text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.keyboard.type(" More.")
-    text.page.wait_for_timeout(300)
+    wait_until_kept(text.page, "More.")
     # Another tab continues it, and has to find out how much of it arrived.
     text.page.close(run_before_unload=False)
     assert lost == [200]
@@ -537,7 +540,7 @@ def test_stored_text_does_not_block_leaving(desk):
     page.get_by_text("Unsaved changes").wait_for()
     page.get_by_role("link", name="My work").first.click()
     page.get_by_text("your browser has no space left to keep the changes").wait_for()
-    assert text.get_by_text("Last.").is_visible()
+    expect(text.get_by_text("Last.")).to_be_visible()
     page.unroute(STEPS)
     desk.has_saved(change, "Last.")
     page.close()
@@ -659,7 +662,7 @@ def test_a_page_deleted_while_editing_keeps_the_text(desk):
     left.get_by_role("button", name="Copy as Markdown").click()
     page.get_by_text("Copied “Page” as Markdown").wait_for()
     assert "One. Two. Three." in page.evaluate("navigator.clipboard.readText()")
-    assert text.get_by_text("One. Two. Three.").is_visible()
+    expect(text.get_by_text("One. Two. Three.")).to_be_visible()
     page.close()
     desk.said.clear()
 
@@ -681,7 +684,7 @@ def test_an_ended_session_keeps_the_text_until_the_next_sign_in(desk):
     _type(text, "One.", " Two.")
     text.page.get_by_text("Unsaved changes").wait_for()
     assert "Two" not in desk.markdown(change)
-    assert text.get_by_text("One. Two.").is_visible()
+    expect(text.get_by_text("One. Two.")).to_be_visible()
     ended[0] = False
     desk.has_saved(change, "One. Two.")
     text.page.close()
@@ -718,7 +721,7 @@ def test_edits_of_others_are_announced_immediately(desk):
     _set(desk, change, "One.", "One. Theirs.")
     text.get_by_text("One. Theirs.").wait_for(timeout=5_000)
     page.get_by_role("status").filter(has_text="Updated by").wait_for()
-    assert text.evaluate("(element) => element === document.activeElement")
+    expect(text).to_be_focused()
     page.keyboard.type(" Again.")
     desk.has_saved(change, "Two. Mine. Again.")
     page.wait_for_timeout(500)
@@ -743,7 +746,7 @@ def test_the_tree_marks_a_page_once_its_first_words_are_saved(desk):
     expect(row).not_to_have_attribute("aria-description", re.compile("."))
     _type(text, "One.", " Two.")
     # Without another key.
-    expect(row).to_have_attribute("aria-description", "edited", timeout=15_000)
+    expect(row).to_have_attribute("aria-description", "edited")
     assert "One. Two." in desk.markdown(change)
     page.close()
     assert desk.said == []
@@ -806,7 +809,7 @@ def test_a_late_save_merges_newer_text_of_the_server(desk):
     second = desk.open(change)
     for text, place in ((first, "two"), (second, "four")):
         text.get_by_text(place, exact=True).click()
-        text.page.wait_for_timeout(60)
+        wait_for_selection(text.page)
         text.page.keyboard.press("End")
     _behind(first, second, " mine", " theirs")
     for text in (first, second):
@@ -1110,7 +1113,7 @@ def test_a_click_on_a_link_places_the_caret_in_it(desk):
     text.page.keyboard.press("End")
     text.page.keyboard.type(" More.")
     desk.has_saved(change, "word. More.")
-    assert text.page.url == before
+    expect(text.page).to_have_url(before)
 
 
 def test_blocks_are_cut_and_pasted_unchanged(desk):
@@ -1129,14 +1132,15 @@ def test_edits_during_a_merge_continue_in_another_change_request(desk):
     page = text.page
     page.route(STEPS, lambda route: route.abort() if route.request.method == "POST" else route.continue_())
     _type(text, "Two.", " Late.")
-    page.wait_for_timeout(1_500)
+    expect(_status(text)).to_have_text("Offline, saved locally")
+    wait_until_kept(page, "Late.")
     desk.admin.call("POST", f"{desk.changes}/{change}/merge")
     # Undo keeps changes that other people make to the space in the meantime.
     other = desk.admin.call("POST", desk.changes, {"subject": "Other words"})["number"]
     _set(desk, other, "Two.", "Two of theirs.")
     desk.admin.call("POST", f"{desk.changes}/{other}/merge")
     go_on = page.get_by_role("button", name="Continue in a new change request")
-    go_on.wait_for(timeout=15_000)
+    go_on.wait_for()
     page.unroute(STEPS)
     go_on.click()
     page.wait_for_url(lambda url: f"/~/changes/{change}/" not in url)
@@ -1246,12 +1250,7 @@ def test_an_empty_page_can_start_with_a_template(desk):
     change, text = _new(desk)
     page = text.page
     begin = text.get_by_role("group", name="Start with")
-    assert begin.get_by_role("button").all_text_contents() == [
-        "Guide",
-        "Reference",
-        "Release notes",
-        "Decision",
-    ]
+    expect(begin.get_by_role("button")).to_have_text(["Guide", "Reference", "Release notes", "Decision"])
     text.click()
     page.keyboard.press("Tab")
     expect(begin.get_by_role("button", name="Guide")).to_be_focused()
@@ -1290,8 +1289,7 @@ def test_the_markdown_of_a_page_can_be_edited(desk):
     before = desk.markdown(change)
     page.keyboard.press("Control+Shift+m")
     source = page.get_by_role("textbox", name="Markdown source of the page")
-    source.wait_for()
-    assert source.input_value() == before
+    expect(source).to_have_value(before)
     source.click()
     page.keyboard.press("Control+End")
     desk.context.set_offline(True)
@@ -1304,7 +1302,7 @@ def test_the_markdown_of_a_page_can_be_edited(desk):
     whole = before + "{{ space.title }}  "
     desk.is_saved(change, whole)
     source = text.page.get_by_role("textbox", name="Markdown source of the page")
-    assert source.input_value() == whole
+    expect(source).to_have_value(whole)
     text.page.keyboard.press("Control+Shift+m")
     text.get_by_text("One").first.wait_for()
     text.page.close()
@@ -1328,7 +1326,7 @@ def test_text_can_have_an_annotation_which_can_be_edited(desk):
     change, text = _new(desk, "One two.", "Behind.")
     page = text.page
     text.get_by_text("One two.").click()
-    page.wait_for_timeout(60)
+    wait_for_selection(page)
     page.keyboard.press("Home")
     for _ in range(3):
         page.keyboard.press("Shift+ArrowRight")
@@ -1401,11 +1399,9 @@ def test_comments_are_next_to_their_text(desk):
         return abs(place["y"] - about["y"])
 
     thread.wait_for()
-    page.wait_for_timeout(500)
-    assert apart("Above") < 12
+    until(lambda: apart("Above") < 12)
     text.get_by_text("Last words.").scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
-    assert apart("Below") < 12
+    until(lambda: apart("Below") < 12)
     assert desk.said == []
     page.close()
 
@@ -1461,9 +1457,8 @@ def test_the_note_below_the_slash_menu_is_not_clipped(desk):
     _type(text, "Before.", " /tabl")
     note = text.page.locator(".completion-hint:visible")
     expect(note).to_contain_text("keep “/tabl”")
-    assert note.evaluate(
-        "node => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
-    )
+    fits = "node => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
+    until(lambda: note.evaluate(fits))
     text.page.close()
 
 
@@ -1497,7 +1492,7 @@ def test_blocks_are_put_side_by_side_by_keyboard_and_by_dragging(desk):
 
     # By keyboard, the block leaves its column again.
     text.get_by_text("three words").click()
-    page.wait_for_timeout(60)
+    wait_for_selection(page)
     page.keyboard.press("Alt+ArrowDown")
     desk.has_saved(change, expected)
     assert desk.said == []
