@@ -38,7 +38,7 @@ def titled(page, title):
     return page.get_by_role("heading", name=title, level=1, exact=True)
 
 
-def test_a_deleted_page_leads_to_its_parent_and_offers_a_redirect(app, published):
+def test_deleting_a_page_opens_its_parent_and_offers_a_redirect(app, published):
     space, site = published("Direct")
     page = app.open(f"/s/{space}/guides/install/linux")
     expect(titled(page, "Linux")).to_be_visible()
