@@ -1,9 +1,11 @@
-"""Benchmark how long readers wait next to people who search, edit, and comment, all as fast as they get responses.
+"""Benchmark how long readers wait next to a scan, and next to people who search, edit, and comment, all as fast as they
+get responses.
 
     python bench/bench_mix.py [SECONDS] [NAME=VALUE...]
 
 One process serves the API and sites. First, read-only connections request a page over the API and a page of a site;
-then the same number of connections reads, searches, edits, and comments. Prints for each kind: responses per second,
+then they do so while a site of ten copies of the manual is scanned, and then the same number of connections reads,
+searches, edits, and comments. Prints for each kind: responses per second,
 the median and 99th percentile in milliseconds, and after them the ratio to readers alone. ``NAME=VALUE`` are settings
 of the server (``OCTAVO_THREADS=2``). The clients run on the same machine, so only figures measured side by side are
 comparable.
@@ -22,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +32,7 @@ from bench_serving import PORT, READER_PORT, Client, wait_for
 from figures import figure
 
 CONNECTIONS = 200
+COPIES = 10
 MIX = ("read", "view", "read", "view", "read", "view", "search", "read", "edit", "comment")
 """Requests that the connections send, in turn."""
 
@@ -50,8 +54,9 @@ class Mix:
             found: dict[str, object] = json.loads(client.ask(method, f"/v1{path}", given, token))
             return found
 
-        org = json.loads(client.get("/v1/orgs", token))["items"][0]["id"]
-        manual = json.loads(client.get(f"/v1/orgs/{org}/spaces", token))["items"][0]["id"]
+        self.call = call
+        self.org = org = json.loads(client.get("/v1/orgs", token))["items"][0]["id"]
+        self.manual = manual = json.loads(client.get(f"/v1/orgs/{org}/spaces", token))["items"][0]["id"]
         page = call("GET", f"/spaces/{manual}/content/path/quickstart")["id"]
         self.own = f"/v1/spaces/{call('POST', f'/orgs/{org}/spaces', {'title': 'Edited'})['id']}"
         text = "## Part\n\nWords of this page, with `code` and **more**.\n\n" * 40
@@ -61,6 +66,15 @@ class Mix:
         self.read = Asked(PORT, "GET", f"/v1/spaces/{manual}/content/page/{page}?format=markdown")
         self.view = Asked(READER_PORT, "GET", "/octavo/octavo-manual/quickstart")
         self.search = f"/v1/spaces/{manual}/search?query="
+
+    def start_scan(self) -> Callable[[], str]:
+        """Start to scan a new site. Return a function that returns the status of the scan."""
+        spaces = [self.call("POST", f"/spaces/{self.manual}/duplicate")["id"] for _ in range(COPIES)]
+        site = f"/orgs/{self.org}/sites/{self.call('POST', f'/orgs/{self.org}/sites', {'title': 'Scanned'})['id']}"
+        for space in spaces:
+            self.call("POST", f"{site}/site-spaces", {"spaceId": space})
+        scan = self.call("POST", f"{site}/scans", {})["id"]
+        return lambda: str(self.call("GET", f"{site}/scans/{scan}")["status"])
 
     def next(self, kind: str) -> Asked:
         number = next(self._numbers)
@@ -106,7 +120,9 @@ async def run(mix: Mix, kinds: list[str], seconds: float) -> dict[str, list[floa
     return took
 
 
-def tell(found: dict[str, list[float]], beside: dict[str, list[float]], seconds: float) -> None:
+def tell(
+    found: dict[str, list[float]], beside: dict[str, list[float]], seconds: float, next_to: str = ""
+) -> None:
     for kind, took in found.items():
         figures = [statistics.median(took) * 1e3, statistics.quantiles(took, n=100)[98] * 1e3]
         line = f"  {kind:8} {len(took) / seconds:7.0f} per second, median {figures[0]:7.1f}, p99 {figures[1]:8.1f}"
@@ -116,14 +132,14 @@ def tell(found: dict[str, list[float]], beside: dict[str, list[float]], seconds:
                 statistics.quantiles(beside[kind], n=100)[98] * 1e3,
             ]
             figure(
-                f"{kind} next to searches, edits, and comments, median",
+                f"{kind} next to {next_to}, median",
                 figures[0],
                 "ms",
                 beside=alone[0],
                 most=5,
             )
             figure(
-                f"{kind} next to searches, edits, and comments, p99",
+                f"{kind} next to {next_to}, p99",
                 figures[1],
                 "ms",
                 beside=alone[1],
@@ -148,10 +164,14 @@ def main(arguments: list[str]) -> None:
             alone = asyncio.run(run(mix, ["read", "view"] * (CONNECTIONS // 2), seconds))
             print("readers alone")
             tell(alone, {}, seconds)
+            status = mix.start_scan()
+            scanned = asyncio.run(run(mix, ["read", "view"] * (CONNECTIONS // 2), seconds))
+            print(f"next to a scan (now {status()})")
+            tell(scanned, alone, seconds, "a scan")
             kinds = [kind for kind, _ in zip(itertools.cycle(MIX), range(CONNECTIONS), strict=False)]
             mixed = asyncio.run(run(mix, kinds, seconds))
             print("next to searches, edits, and comments")
-            tell(mixed, alone, seconds)
+            tell(mixed, alone, seconds, "searches, edits, and comments")
             figure("responses of all kinds together", sum(map(len, mixed.values())) / seconds, "per second")
         finally:
             server.send_signal(signal.SIGTERM)
