@@ -807,6 +807,13 @@ class Machine:
             kept = {
                 who: {id: self.alive[id] for id in self.hidden(who) & self.alive.keys()} for who in PEOPLE
             }
+            if operation.id == "mergeChangeRequest":
+                # A merge takes over what people who see a page did to it in the change request.
+                drafted = self.read(CHANGE)
+                kept = {
+                    who: {id: page for id, page in pages.items() if drafted.get(id) == page}
+                    for who, pages in kept.items()
+                }
             ids_before = dict(self.place.ids)
             who = self.random.choice(PEOPLE)
             id = self.random.choice(list(self.pages)) if self.pages else new_id()

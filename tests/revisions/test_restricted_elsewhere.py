@@ -417,15 +417,21 @@ def test_comments_on_restricted_pages_do_not_count(world: World, at: str) -> Non
             found.append(next(int(one["comments"]) for one in items if one["id"] == world.home["spaceId"]))
         else:
             people = world.get(who, f"{shown}/contributors")["items"]
-            found += [int(one["count"]) for one in people if one["actionType"] == "comment"]
+            comments = [one for one in people if one["actionType"] == "comment"]
+            found += [int(one["count"]) for one in comments]
+            times.append([one["updatedAt"] for one in comments])
         return found
 
+    times: list[list[str]] = []
+    say(world, at, world.home["pageId"])
     before = counts("reader")
     thread = say(world, at, page)
     say(world, at, page, reply=thread)
     assert counts("reader") != before
     restrict(world, at, ADMINISTRATORS, page)
     assert counts("reader") == before != counts("admin")
+    # Nor do they change when somebody commented last.
+    assert times[2:3] == times[:1]
     edit(world, at, {"operation": "delete_page", "page": page})
     assert counts("reader") == before
 

@@ -391,10 +391,17 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 
 
 def add_contribution(
-    tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
+    tx: Transaction,
+    change_id: str,
+    user_id: str,
+    action: str,
+    *,
+    accepted: bool = False,
+    at: int | None = None,
 ) -> None:
     """Count a contribution (``edit`` or ``comment``) by a person. Edits must already be counted in the change request.
-    ``accepted``: whether another person accepted the edit, such as a suggestion, and has therefore reviewed it."""
+    ``accepted``: whether another person accepted the edit, such as a suggestion, and has therefore reviewed it.
+    ``at``: the time of the contribution in milliseconds; by default, the current time."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
@@ -405,7 +412,7 @@ def add_contribution(
         change=change_id,
         user=user_id,
         action=action,
-        at=now(),
+        at=now() if at is None else at,
         own=0 if accepted else 1,
     )
 

@@ -219,10 +219,11 @@ def document_text(value: Mapping[str, object]) -> str:
 
 
 class HiddenComments(Struct, frozen=True):
-    """Functions that count comments on hidden pages in a change request: open comments, and comments by author."""
+    """Functions that count comments on hidden pages in a change request: open comments, and comments by author, each
+    with the time of the last comment that isn't hidden."""
 
     count_open: Callable[[Transaction, str, Collection[str]], int]
-    count_by_author: Callable[[Transaction, str, Collection[str]], Mapping[str, int]]
+    count_by_author: Callable[[Transaction, str, Collection[str]], Mapping[str, tuple[int, int | None]]]
 
 
 _hidden_comments: list[HiddenComments] = []
@@ -337,15 +338,19 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
 def present_contributors(
     to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
 ) -> list[ContributorItem]:
-    """Return contributors in their API format. Comments on pages that the recipient can't see don't count."""
+    """Return contributors in their API format, most recent first. Comments on pages that the recipient can't see don't
+    count."""
     hidden = seen_by_recipient(tx, to, change.state).hidden
-    unseen: dict[str, int] = {}
+    unseen: dict[str, tuple[int, int | None]] = {}
     for counts in _hidden_comments:
         unseen |= counts.count_by_author(tx, change.id, hidden)
     people = present_people(to, tx, [c.user_id for c in contributors])
-    found = []
+    seen = []
     for c in contributors:
-        count = c.count - (unseen.get(c.user_id, 0) if c.action == "comment" else 0)
-        if count > 0:
-            found.append(ContributorItem(iso(c.updated_at), count, people[c.user_id], c.action))  # type: ignore[arg-type]
-    return found
+        if c.action == "comment" and c.user_id in unseen:
+            count, last = unseen[c.user_id]
+            c = msgspec.structs.replace(c, count=c.count - count, updated_at=last or change.created_at)
+        if c.count > 0:
+            seen.append(c)
+    seen.sort(key=lambda c: (-c.updated_at, c.user_id, c.action))
+    return [ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action) for c in seen]  # type: ignore[arg-type]

@@ -32,9 +32,9 @@ def _mention_fields(mentions: Mentions) -> dict[str, list[str]]:
     return {name: ids for name, ids in found.items() if ids}
 
 
-def _note_contribution(tx: Transaction, discussion: Discussion) -> None:
+def _note_contribution(tx: Transaction, discussion: Discussion, at: int) -> None:
     if discussion.change_id is not None:
-        add_contribution(tx, discussion.change_id, discussion.user_id, "comment")
+        add_contribution(tx, discussion.change_id, discussion.user_id, "comment", at=at)
 
 
 def post(
@@ -71,7 +71,7 @@ def _post(
     made = store.insert_comment(tx, discussion, body, anchor, review_id=review_id)
     if suggested is not None:
         store.insert_suggestion(tx, made.id, suggested)
-    _note_contribution(tx, discussion)
+    _note_contribution(tx, discussion, made.posted_at)
     if anchor.page_id is not None and anchor.node_id is not None:
         enqueue_notes(tx, discussion.space_id, [anchor.page_id])
     emit_comment_event(tx, "created", discussion, made, **_mention_fields(mentions))
@@ -112,7 +112,7 @@ def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyI
     with context.db.write() as tx:
         parent = store.get_comment(tx, discussion, comment_id, lock=True)
         made = store.insert_reply(tx, discussion, parent, body)
-        _note_contribution(tx, discussion)
+        _note_contribution(tx, discussion, made.posted_at)
         emit_comment_event(
             tx, "created", discussion, made, answered=parent.posted_by, **_mention_fields(mentions)
         )

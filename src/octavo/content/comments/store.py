@@ -309,17 +309,23 @@ def count_open(tx: Transaction, place_id: str, page_ids: Collection[str]) -> int
     return count
 
 
-def count_by_author(tx: Transaction, change_id: str, page_ids: Collection[str]) -> dict[str, int]:
-    """Return the number of comments and replies on these pages in a change request, by author."""
+def count_by_author(
+    tx: Transaction, change_id: str, page_ids: Collection[str]
+) -> dict[str, tuple[int, int | None]]:
+    """Return the number of comments and replies on these pages in a change request, by author, and the time of the
+    author's last one that isn't on these pages."""
     if not page_ids:
         return {}
+    on_pages = f"COALESCE(c.page_id, t.page_id) {tx.among('pages')}"
     rows = tx.all(
-        f"""SELECT c.posted_by, count(*) FROM comments c LEFT JOIN comments t ON t.id = c.parent_id
-            WHERE c.place_id = :change AND COALESCE(c.page_id, t.page_id) {tx.among("pages")} GROUP BY c.posted_by""",
+        f"""SELECT c.posted_by, sum(CASE WHEN {on_pages} THEN 1 ELSE 0 END),
+                   max(CASE WHEN {on_pages} THEN NULL ELSE c.posted_at END)
+            FROM comments c LEFT JOIN comments t ON t.id = c.parent_id
+            WHERE c.place_id = :change GROUP BY c.posted_by""",
         change=change_id,
         pages=json_list(page_ids),
     )
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: (int(row[1]), row[2]) for row in rows if row[1]}
 
 
 # --- reactions ----------------------------------------------------------------------------------------
