@@ -60,7 +60,7 @@ class Client:
         return self.ask("GET", path, token=token, cookie=cookie)
 
     def ask(self, method: str, path: str, body: bytes = b"", token: str = "", cookie: str = "") -> bytes:
-        """Return the body of the response. Raises RuntimeError for any status but 200 and 201."""
+        """Return the body of the response. Raises RuntimeError for any status but 200, 201, and 202."""
         self.send(method, path, body, token, cookie)
         return self.receive()
 
@@ -72,7 +72,7 @@ class Client:
         self._socket.sendall(f"{head}\r\n".encode() + body)
 
     def receive(self) -> bytes:
-        """Return the body of the next response. Raises RuntimeError for any status but 200 and 201."""
+        """Return the body of the next response. Raises RuntimeError for any status but 200, 201, and 202."""
         status = self._file.readline()
         length = 0
         while (line := self._file.readline()) != b"\r\n":
@@ -81,7 +81,7 @@ class Client:
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
         answer = self._file.read(length)
-        if b" 200 " not in status and b" 201 " not in status:
+        if status.split()[1] not in (b"200", b"201", b"202"):
             raise RuntimeError(f"{status!r} {answer[:200]!r}")
         return answer
 
