@@ -430,7 +430,7 @@ def test_comments_on_restricted_pages_do_not_count(world: World, at: str) -> Non
     assert counts("reader") != before
     restrict(world, at, ADMINISTRATORS, page)
     assert counts("reader") == before != counts("admin")
-    # Nor do they change when somebody commented last.
+    # The time of the last comment is also the same.
     assert times[2:3] == times[:1]
     edit(world, at, {"operation": "delete_page", "page": page})
     assert counts("reader") == before
