@@ -149,9 +149,11 @@ def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scen
     refused = assign({"kind": "user", "user": world.users["guest"]})
     assert refused.status_code == 400 and "can't see all spaces" in refused.text
     assert assign({"kind": "user", "user": world.users["editor"]}).is_success
-    [told] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
-    assert told["reason"] == "assigned" and told["problem"].endswith(": Search without results")
-    assert told["urls"]["app"].endswith(f"{scene.site}/~/health".replace("/orgs/", "/o/"))
+    [notification] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
+    assert notification["reason"] == "assigned" and notification["problem"].endswith(
+        ": Search without results"
+    )
+    assert notification["urls"]["app"].endswith(f"{scene.site}/~/health".replace("/orgs/", "/o/"))
     edit = {"operation": "insert_page", "title": "Secret", "document": {"markdown": "Words.\n"}}
     scene.change({**edit, "visibleTo": [{"kind": "user", "user": world.users["editor"], "level": "read"}]})
     assert assign({"kind": "team", "team": team}).is_success
@@ -160,5 +162,5 @@ def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scen
         for who in ("reader", "guest")
     }
     assert found == {"reader": 0, "guest": 0} and scene.list("reader", "kind=empty-search") == []
-    [told] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
-    assert told["events"] == 2
+    [notification] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
+    assert notification["events"] == 2
