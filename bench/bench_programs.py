@@ -101,7 +101,7 @@ def main() -> None:
             body = run()
             assert b"page 1" in body
             (bodies / name).write_bytes(body)
-        edge = start(stack, [sys.executable, "-c", EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
+        edge = start(stack, [sys.executable, EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
         own = Client(EDGE)
         compare("Markdown by Accept, warm", markdown, pid, lambda: own.get("/markdown"), edge.pid, most=1.3)
         compare("MCP: read_page", tool, pid, lambda: own.get("/tool"), edge.pid, most=3)

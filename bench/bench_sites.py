@@ -36,24 +36,7 @@ MERGES = 10
 FIRST_PORT = int(os.environ.get("BENCH_PORT", "18420"))
 API, READER, SECOND, BARE, EDGE, NGINX = range(FIRST_PORT, FIRST_PORT + 6)
 TOKEN = "a-token-of-the-bench-that-is-long-enough"  # noqa: S105
-# Octavo's edge with an empty route, compared with the bare server of `bench_serving`.
-EMPTY_EDGE = """
-import asyncio, pathlib, sys
-from concurrent.futures import ThreadPoolExecutor
-from octavo.kit.http.edge import Edge, fixed, text_error
-from octavo.kit.http.compression import Compressor
-from octavo.kit.http.metrics import Metrics
-from octavo.kit.http.serving import Bounds, Listener, run_served
-files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
-async def main():
-    routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]
-    edge = Edge(routes, pool=ThreadPoolExecutor(4), metrics=Metrics(), compressor=Compressor(),
-                refuse=text_error, headers={}, query_limit=1000)
-    bounds = Bounds(connections=100, backlog=100, header_seconds=600, header_limit=65536)
-    await Listener(edge.application, "127.0.0.1", int(sys.argv[2]), bounds).open()
-    await asyncio.sleep(3600)
-run_served(main())
-"""
+EMPTY_EDGE = str(Path(__file__).with_name("empty_edge.py"))
 CLAIM = {"type": "boolean", "description": "x"}
 PAGE = """# Page {number}
 
@@ -295,7 +278,7 @@ def main() -> None:
             compare(f"warm page{when}", open_page, pid, lambda: beside.get("/page"), bare.pid)
             compare(f"signed visitor{when}", closed_page, pid, lambda: beside.get("/personal"), bare.pid)
 
-        edge = start(stack, [sys.executable, "-c", EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
+        edge = start(stack, [sys.executable, EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
         own = Client(EDGE)
         compare_pages("")
         compare("warm page, compared with an empty route", open_page, pid, lambda: own.get("/page"), edge.pid)

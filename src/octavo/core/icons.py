@@ -95,7 +95,7 @@ def free_names() -> list[str]:
 
 @cache
 def _free() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the names of the free icons, each with its words. Single words come first."""
+    """Return the names of the free icons, each with the words in it. One-word names come first."""
     names = {
         constant.removeprefix("SOLID_").lower().replace("_", "-")
         for constant in dir(fontawesome_free_pack)

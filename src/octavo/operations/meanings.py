@@ -1,4 +1,4 @@
-"""Create the API description from the types of operations, descriptions of names, and real examples."""
+"""Create the API description from operation types, field descriptions, and real examples."""
 
 from __future__ import annotations
 

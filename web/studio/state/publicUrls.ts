@@ -34,7 +34,7 @@ const BELOW = { document: "*", group: "/*" };
 export async function publicUrls(space: string, { id, type, hasPages }: TreePage): Promise<PublicUrl[]> {
   if (type !== "document" && type !== "group") return [];
   const { organization } = await spaceOf(space).refresh();
-  const sites = (await listSites({ organizationId: organization }, { space, limit: 20 })).items
+  const sites = (await listSites({ organizationId: organization }, { space, limit: 1000 })).items
     .filter((one) => one.published);
   if (!sites.length) return [];
   const [access, way] = await Promise.all([

@@ -104,7 +104,7 @@ def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailur
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         reason, text = (
             "rate_limited",
-            f"{name} reached its rate limit. The next sync will continue from here.",
+            f"{name} reached its rate limit. The next sync will pick up where this one stopped.",
         )
     elif status in (401, 403):
         reason = "authentication"
@@ -120,7 +120,7 @@ def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailur
     elif status >= 500:
         reason, text = (
             "upstream_unavailable",
-            f"{name} isn't available right now (status {status}). The next sync will continue from here.",
+            f"{name} isn't available right now (status {status}). The next sync will pick up where this one stopped.",
         )
     else:
         text = f"{name} responded with status {status}."

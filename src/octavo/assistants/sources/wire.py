@@ -88,7 +88,7 @@ class CreateContextConnection(Struct, rename="camel", kw_only=True):
 
 
 class UpdateContextConnection(Struct, rename="camel", kw_only=True):
-    """Updated settings of a connection. ``connector`` can be repeated but not changed."""
+    """Updated settings of a connection. ``connector`` can be sent again, but must have the same value."""
 
     connector: ConnectorName | UnsetType = UNSET
     setup_settings: ContextSetup | UnsetType = UNSET

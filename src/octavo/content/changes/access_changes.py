@@ -57,8 +57,8 @@ class HiddenChanges(Struct, frozen=True):
 
 
 def find_changed_rules(tx: Transaction, change: ChangeRow) -> PageRules:
-    """Return the access rules of the restricted pages that a change request changes. The rules in the change request
-    and in main are both included."""
+    """Return the page access rules that a change request changes, both as they are in the change request and as they
+    are in main."""
     rules = [find_rules(tx, state) for state in (change.state, change.below, change.main)]
     restricted = rules[0].keys() | rules[1].keys() | rules[2].keys()
     if not restricted:

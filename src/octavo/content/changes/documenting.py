@@ -377,7 +377,7 @@ class BatchDocuments:
             there = [block.key for block in here.nodes]
             if key not in was and key not in there:
                 raise NotFound(
-                    f"block: there is no block with the key {key!r} on the page or in that revision"
+                    f"block: there is no block with the key {key!r} on the page or in the earlier revision"
                 )
             if key in there:
                 at = there.index(key)

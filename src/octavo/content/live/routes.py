@@ -215,7 +215,7 @@ def save_live_page(call: Call, access: LiveAccess, page_id: str) -> SavedLive:
 def list_set_aside_texts(
     call: Call, access: LiveAccess, page_id: str, query: SetAsideQuery
 ) -> Listing[SetAsideText]:
-    """List the passages by the caller that couldn't be added to a page, for example because the page was deleted in the
+    """List the caller's passages that couldn't be added to a page, for example because the page was deleted in the
     meantime."""
     with call.db.read() as tx:
         key = _known_page(tx, access, page_id)

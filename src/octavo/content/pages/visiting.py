@@ -1,6 +1,6 @@
-"""The content API for site visitors. It is limited to content that pages show to these visitors.
+"""The content API for site visitors. It is limited to content that the site shows to these visitors.
 
-The pages are the pages of a view. Documents are returned as displayed, with expressions replaced by values and with
+Documents are returned as displayed, with expressions replaced by values and with
 included content inserted. Files are included if a page shows them. The names of variables and reusable content, and
 other authoring data, aren't revealed.
 """

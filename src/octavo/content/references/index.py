@@ -345,7 +345,7 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
 
 
 def batches(delta: Delta, most: int) -> Iterator[list[Row]]:
-    """Divide the rows of the revision itself, including the rows for their lookups, into batches of about ``most``
+    """Divide the revision's own rows, including their lookup rows, into batches of about ``most``
     rows."""
     for start in range(0, len(delta.written), most // 2):
         yield delta.written[start : start + most // 2]

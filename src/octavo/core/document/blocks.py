@@ -154,8 +154,8 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add the kept keys of nodes to ``kept``, and return ``kept``. ``among``: the names of the nodes; None for all
-    nodes."""
+    """Add to ``kept`` the keys that nodes kept from earlier versions, by the keys that they would get otherwise, and
+    return it. ``among``: the names of the nodes to include; None for all nodes."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]

@@ -52,7 +52,7 @@ def is_unspaced(char: str) -> bool:
 
 
 def _is_emoji(char: str, code: int) -> bool:
-    """Return whether a wide character is an emoji by default."""
+    """Return whether a wide character is displayed as an emoji by default."""
     if not unicodedata.category(char).startswith("S") or any(a <= code <= b for a, b in _TRIGRAMS):
         return False
     if _SQUARED[0] <= code <= _SQUARED[1]:

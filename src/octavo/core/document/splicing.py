@@ -30,8 +30,8 @@ _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
 
 class Splicing:
-    """Edited blocks of a document. ``was``: the blocks before the edits, by key, with their sources. ``gone``: removed
-    blocks, which edits may have moved into other blocks. ``definitions``: the link and footnote definitions between the
+    """Edited blocks of a document. ``was``: the blocks before the edits, by key, with their sources. ``gone``: blocks
+    that were deleted or moved into other blocks. ``definitions``: the link and footnote definitions between the
     blocks of the page."""
 
     def __init__(self, was: Mapping[str, Block], gone: Sequence[Block], definitions: str) -> None:
@@ -321,8 +321,7 @@ def _apply_edits(
 
 
 def _starts(here: _Tokens, then: _Tokens, places: dict[int, int], low: int, high: int) -> list[int]:
-    """Return the positions in the source at which the range from ``low`` to ``high`` of the draft can
-    start."""
+    """Return the source positions where the draft's range from ``low`` to ``high`` can start."""
     found = []
     if low < high and low in places:
         found.append(here.starts[places[low]])

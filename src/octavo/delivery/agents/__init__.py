@@ -1,5 +1,4 @@
-"""Agents: apps that people connect to an organization so that these apps can read and draft content with the
-person's permissions.
+"""Agents: apps that people connect to an organization to read and draft content with the person's permissions.
 
 Agents call tools over the Model Context Protocol. Each tool performs API operations as the person. Octavo logs
 these actions under the agent's name and can undo them in one step."""

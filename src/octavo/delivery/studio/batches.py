@@ -84,7 +84,7 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
     async def answer_part(request: Request, part: BatchPart) -> tuple[PartHead, bytes]:
         path, _, query = part.path.partition("?")
         if not (path.startswith("/") and part.path.isascii()):
-            raise BadRequest("path: must start with a slash, and must be in ASCII")
+            raise BadRequest("path: must start with a slash and contain only ASCII characters")
         if len(query) > query_limit:
             raise UriTooLong(f"query: must be at most {format_size(query_limit)}")
         if query.count("&") >= MAX_PARAMETERS:

@@ -277,7 +277,7 @@ def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
 
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
-    """Return the visit to the space that contains the rest of the path; None if the visitor can't see it.
+    """Return the visit to the space that the rest of the path points to; None if the visitor can't see it.
     Raises RedirectBeforeVisit if this visitor can't see the default variant of a section, or the site's
     default section."""
     shown, rest, begins_there = visit.outline.locate(visit.rest)

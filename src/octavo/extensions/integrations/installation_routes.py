@@ -1,4 +1,4 @@
-"""Operations on installations on spaces and sites."""
+"""Operations for installing integrations in spaces and on sites."""
 
 from __future__ import annotations
 
@@ -178,8 +178,7 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
 def install_on_space(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSpace
 ) -> SpaceInstallation:
-    """Install one of the organization's integrations on a space. Requires permission to install
-    integrations in the space."""
+    """Install one of the organization's integrations in a space. Requires permission to install integrations there."""
     require_person(installation.actor)
     row = installation.row
     with call.db.write() as tx:

@@ -78,7 +78,7 @@ class ProjectFolder:
 
 def run_project(context: Context, project_id: str, cause: Cause, holder: str) -> str | None:
     """Match folders and spaces once, and sync each space that may have changes. Return the outcome; None if another
-    process is running. Raises LeaseLost if another process has taken over the sync."""
+    process is already running the sync. Raises LeaseLost if another process has taken over the sync."""
     with context.db.write() as tx:
         row = store.hold(tx, ProjectRow, project_id, holder)
         if row is None:

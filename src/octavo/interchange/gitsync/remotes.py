@@ -185,7 +185,8 @@ class RemoteConnection:
             there = refs.get(name)
             if (bytes(there) if there else None) != (expected.encode() if expected else None):
                 raise Stopped(
-                    Reason.MOVED, "The branch was updated in the meantime. The next sync will continue."
+                    Reason.MOVED,
+                    "The branch was updated in the meantime. The next sync will pick up where this one stopped.",
                 )
             return {name: ObjectID(commit.encode())}
 

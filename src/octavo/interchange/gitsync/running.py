@@ -69,7 +69,8 @@ class SyncRun(Generic[R]):
                     elif stopped.reason is not Reason.MOVED:
                         raise
         raise Stopped(
-            Reason.MOVED, "The branch was updated repeatedly during the sync. The next sync will continue."
+            Reason.MOVED,
+            "The branch kept changing during the sync. The next sync will pick up where this one stopped.",
         )
 
     def fetch(self, copy: Repository) -> str | None:

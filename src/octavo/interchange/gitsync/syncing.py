@@ -178,7 +178,8 @@ class Sync(SyncRun[SyncRow]):
     def _round(self, copy: Repository) -> None:
         if self.fresh().folder != copy.folder:
             raise Stopped(
-                Reason.MOVED, "The space's folder was moved in the meantime. The next sync will continue."
+                Reason.MOVED,
+                "The space's folder was moved in the meantime. The next sync will pick up where this one stopped.",
             )
         with self.context.db.read() as tx:
             _require_open(tx, main_state(tx, self.space_id))

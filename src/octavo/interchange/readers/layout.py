@@ -69,8 +69,8 @@ class Place(Protocol):
     path: str
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
-        """Return the reference to use for ``href`` on the converted page. ``shown``: whether it is an image or a
-        file."""
+        """Return the reference to use for ``href`` on the converted page. ``shown``: whether ``href`` is an image or
+        another file rather than a page."""
 
     def in_language(self, path: str, language: str, line: int) -> str:
         """Return the reference to a page in another language, relative to the folder of this page or to the
@@ -82,7 +82,7 @@ class Place(Protocol):
 
     def wiki(self, name: str, line: int, *, may_be_missing: bool = False) -> tuple[str, str]:
         """Return the href and the link text for a page name in double brackets. The href of a missing page starts
-        with a null character. ``may_be_missing``: whether a missing page isn't reported."""
+        with a null character. ``may_be_missing``: whether to skip reporting a missing page."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
         """Return the path and the text of an included file; None if it can't be included."""

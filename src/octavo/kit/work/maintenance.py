@@ -92,7 +92,7 @@ def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
 
 
 def remove_notice(tx: Transaction, kind: NoticeKind) -> bool:
-    """End a notice. Return False if there is none."""
+    """Remove a notice. Return False if there is none."""
     return bool(tx.run("DELETE FROM server_notices WHERE kind = :kind", kind=kind))
 
 

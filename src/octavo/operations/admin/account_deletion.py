@@ -64,7 +64,7 @@ def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) 
         user=user_id,
     )
     if person is None:
-        raise NotFound(f"There is no person with the ID {user_id!r}.")
+        raise NotFound(f"There is no user with the ID {user_id!r}.")
     organizations = tx.all(
         """SELECT o.id, o.title, m.role, m.role = 'admin' AND NOT EXISTS (
              SELECT 1 FROM members n JOIN users u ON u.id = n.user_id AND u.disabled = 0 AND u.kind = 'person'

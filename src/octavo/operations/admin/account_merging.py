@@ -52,7 +52,7 @@ def merge_accounts(tx: Transaction, context: Context, by: By, source: str, targe
         raise BadRequest("into: must be another account")
     for user_id in sorted((source, target)):
         if not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
-            raise NotFound(f"There is no person with the ID {user_id!r}.")
+            raise NotFound(f"There is no user with the ID {user_id!r}.")
         get_user_for_update(tx, user_id)
     _require_mergeable(tx, context, source, target)
     record_change(tx, by, "account.merged", source, after={"into": target})

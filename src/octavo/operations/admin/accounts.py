@@ -128,7 +128,7 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
 
 def _lock_person(tx: Transaction, user_id: str) -> UserRow:
     if not tx.one("SELECT 1 FROM users WHERE id = :user AND kind = 'person'", user=user_id):
-        raise NotFound(f"There is no person with the ID {user_id!r}.")
+        raise NotFound(f"There is no user with the ID {user_id!r}.")
     return get_user_for_update(tx, user_id)
 
 

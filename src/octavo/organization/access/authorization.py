@@ -323,7 +323,7 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
 
 def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -> SiteAccess:
     """Return the actor's access to a site that a request specifies without its organization. Raises
-    NotFound if the actor can't see it, and Forbidden if the actor doesn't have the ability."""
+    NotFound if the actor can't see it, and Forbidden if the actor doesn't have the required permission."""
     organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
     if organization_id is None:
         raise NotFound(f"There is no site with the ID {site_id!r}.")

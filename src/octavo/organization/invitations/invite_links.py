@@ -56,7 +56,7 @@ def _require_own(place: Place, role: str | None) -> None:
     if place is None:
         return
     if role is None:
-        raise BadRequest("level: is required. Without a role, the link wouldn't grant any access.")
+        raise BadRequest("level: is required. Set it to the role that people get when they join.")
     if not at_least(place.role, role):
         raise Forbidden(f"level: `{role}` is higher than your own role, `{place.role}`")
 

@@ -49,7 +49,7 @@ from . import store
 @dataclass
 class Invited:
     """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``: the addresses
-    whose accounts also belong to other organizations, so that the identity provider can't vouch for them. ``links``:
+    whose accounts also belong to other organizations, so the identity provider can't vouch for them. ``links``:
     the links to pass on, by email address, if the server doesn't send email."""
 
     users: list[str] = field(default_factory=list)

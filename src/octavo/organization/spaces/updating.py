@@ -48,7 +48,7 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
 
 def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, object]) -> None:
     """Update a collection's title, description, and default level. ``given``: the values to update, by column
-    name. Raises Forbidden if the default level is above the caller's role."""
+    name. Raises Forbidden if the new default level is higher than the caller's role."""
     values = dict(given)
     before = store.get_collection(tx, collection.collection_id)
     if values:

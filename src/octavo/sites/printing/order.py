@@ -54,8 +54,8 @@ class PrintWords(PrintLabels, frozen=True, kw_only=True):
 
 
 class PrintFace(Struct, frozen=True, kw_only=True):
-    """Font in the PDF's folder. ``weights``: the weights to create from the ``file``, as faces of
-    ``family``."""
+    """Font file in the folder where the PDF is typeset. ``weights``: the weights of ``family`` to create from
+    ``file``."""
 
     file: str
     family: str

@@ -44,7 +44,7 @@ class SearchScope(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.mode == "specific" and self.site_space_ids is None:
-            raise ValueError("scope.siteSpaceIds: is required with the mode `specific`")
+            raise ValueError("scope.siteSpaceIds: is required when `mode` is `specific`")
         if self.restrict_to is not None and (self.mode != "default" or self.current_site_space is None):
             raise ValueError("scope.restrictTo: requires the mode `default` and `currentSiteSpace`")
 
@@ -63,9 +63,9 @@ class SearchSite(Struct, rename="camel"):
         if self.scope is UNSET and self.mode is UNSET and self.site_space_ids is UNSET:
             raise ValueError("scope: provide at least one of `scope`, `mode`, and `siteSpaceIds`")
         if self.mode == "current" and self.site_space_id is UNSET:
-            raise ValueError("siteSpaceId: is required with the mode `current`")
+            raise ValueError("siteSpaceId: is required when `mode` is `current`")
         if self.mode == "specific" and self.site_space_ids is UNSET:
-            raise ValueError("siteSpaceIds: is required with the mode `specific`")
+            raise ValueError("siteSpaceIds: is required when `mode` is `specific`")
 
 
 def named_spaces(body: SearchSite) -> dict[str, str]:

@@ -118,7 +118,8 @@ class GitHubDiscussions(_GitHub):
             kind = read_text(errors[0].get("type")) if errors else ""
             if kind == "RATE_LIMITED":
                 raise SourceFailure(
-                    "rate_limited", "GitHub's rate limit was reached. The next sync will continue from here."
+                    "rate_limited",
+                    "GitHub's rate limit was reached. The next sync will pick up where this one stopped.",
                 )
             reason = (
                 read_text(errors[0].get("message"))[:300]

@@ -55,7 +55,8 @@ class Linear(ServiceConnector):
             code = read_text(read_object(errors[0].get("extensions")).get("code"))
             if code == "RATELIMITED":
                 raise SourceFailure(
-                    "rate_limited", "Linear's rate limit was reached. The next sync will continue from here."
+                    "rate_limited",
+                    "Linear's rate limit was reached. The next sync will pick up where this one stopped.",
                 )
             reason = read_text(errors[0].get("message"))[:300]
             raise SourceFailure(

@@ -43,7 +43,9 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     if not look.page_actions.mcp:
         raise NotFound("There is no page at this URL.")
     if is_cross_origin(view, visit):
-        raise Forbidden("Requests must be application/json and come from one of this site's pages.")
+        raise Forbidden(
+            "Requests must have the content type application/json and come from a page on this site."
+        )
     headers = Headers.of(view.request)
     call = read_call(view.body, headers)
     if call is not None and call.asked.tool in KEPT:
