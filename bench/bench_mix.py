@@ -152,7 +152,13 @@ def main(arguments: list[str]) -> None:
     seconds = next((float(one) for one in arguments if "=" not in one), 10.0)
     given = dict(one.split("=", 1) for one in arguments if "=" in one)
     with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "OCTAVO_DATA": folder, "OCTAVO_DATABASE_URL": "", **given}
+        environ = {
+            **os.environ,
+            "OCTAVO_DATA": folder,
+            "OCTAVO_DATABASE_URL": "",
+            "OCTAVO_HEADER_SECONDS": "600",
+            **given,
+        }
         octavo = str(Path(sys.executable).with_name("octavo"))
         command = [octavo, "serve", "--port", str(PORT), "--reader-port", str(READER_PORT)]
         server = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)

@@ -58,7 +58,7 @@ BENCHES = (
     Bench("search", 190),
     Bench("asking", 20),
     Bench("conversations", 50, ("3000",)),
-    Bench("findings", 20),
+    Bench("findings", 60),
     Bench("openapi", 50),
     Bench("programs", 50, ("2000",)),
     Bench("printing", 30),
