@@ -68,7 +68,7 @@ BENCHES = (
     Bench("growth_search", 40, ("5000", "SQLite")),
     Bench("growth_postgresql", 50, ("2000",)),
     Bench("processes", 190, ("1",)),
-    Bench("mix", 40, ("8",)),
+    Bench("mix", 60, ("8",)),
     Bench("load", 80, ("--seconds", "40")),
     Bench("streams", 110, ("--streams", "2000", "--requests", "500")),
     Bench("turns", 100, ("2000", "SQLite")),

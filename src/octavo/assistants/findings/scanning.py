@@ -232,7 +232,7 @@ def _check_pages(
                 text = get_body(tx, page.body)
         except LookupError:
             continue  # The text was removed along with its page or space.
-        made[page_id] = check_text(text, rules.rules)
+        made[page_id] = check_text(page_id, text, rules.rules)
     return made
 
 
