@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, edit, insert, restrict
-from world import World
+import re
+from typing import Any
+
+import pytest
+
+from model_server import ModelServer, world_with_model
+from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict
+from visiting import Visitor
+from world import NOBODY, World
 
 SITE = "/orgs/{organizationId}/sites/{siteId}"
+ON_SITES = [*ADMINISTRATORS, {"kind": "sites"}]
+
+
+def publish(world: World) -> str:
+    """Publish the site for everyone, and return its URL."""
+    site = world.home.path(SITE)
+    assert world.call("admin", "PATCH", site, json={"visibility": "public"}).is_success
+    return str(world.post("admin", f"{site}/publish")["urls"]["published"])
+
+
+def visit(world: World, url: str) -> dict[str, str]:
+    """Return the headers with which a renderer reads a site on behalf of a visitor."""
+    found = world.post(NOBODY, "/urls/published", {"url": url})
+    return {"authorization": f"Bearer {found['apiToken']}"}
 
 
 def test_exact_counts_of_searches_leave_out_restricted_pages(world: World) -> None:
@@ -22,3 +43,72 @@ def test_exact_counts_of_searches_leave_out_restricted_pages(world: World) -> No
     assert count("admin") == count("editor") == (71, False)
     restrict(world, SPACE, ADMINISTRATORS, hidden)
     assert count("admin") == (71, False) and count("editor") == (70, False)
+
+
+# --- answers --------------------------------------------------------------------------------------------
+
+QUESTION = "How do salaries grow with quokka bonuses?"
+
+
+def test_an_answer_that_a_model_wrote_with_a_restricted_page_is_hidden(
+    world: World, server: ModelServer
+) -> None:
+    """The answer doesn't cite the page."""
+    page = insert(world, SPACE, "Salaries", text="Salaries grow with secret quokka bonuses.\n")
+    insert(world, SPACE, "Bonuses", text="Quokka bonuses exist, and salaries grow.\n")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+
+    def answer(request: dict[str, Any]) -> str:
+        (number,) = re.findall(r"\[(\d)\] Bonuses", str(request))
+        return f"{WORD} salaries grow with quokka bonuses [{number}]."
+
+    server.answer = answer
+    site = world.home.path(SITE)
+    with world_with_model(world, server):
+        asked = {"question": QUESTION, "scope": {"mode": "all"}}
+        assert WORD in world.call("admin", "POST", f"{site}/ask", json=asked).text
+
+    def answers(who: str) -> str:
+        found = world.get(who, f"{site}/answers")["items"]
+        return str([world.get(who, f"{site}/answers/{one['id']}") for one in found])
+
+    assert WORD in answers("admin") and WORD not in answers("editor")
+    restrict(world, SPACE, [], page)
+    assert WORD in answers("editor")
+
+
+@pytest.mark.parametrize("who", ["editor", NOBODY])
+def test_kept_answers_end_when_a_page_is_restricted(world: World, who: str) -> None:
+    page = insert(world, SPACE, "Salaries", text=f"Salaries grow with {WORD} quokka bonuses.\n")
+    site, options = world.home.path(f"{SITE}/ai/response"), {}
+    if who == NOBODY:
+        options = {"headers": visit(world, publish(world))}
+    asked = {"input": [{"role": "user", "content": QUESTION}]}
+    given = world.call(who, "POST", site, json=asked, **options).text
+    (response,) = set(re.findall(r'"responseId":"(\w+)"', given))
+    assert WORD in given and WORD in world.call(who, "GET", f"{site}/{response}", **options).text
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    answer = world.call(who, "GET", f"{site}/{response}", **options)
+    assert answer.status_code == 404 and WORD not in answer.text
+
+
+# --- sites ----------------------------------------------------------------------------------------------
+
+
+def test_a_preview_of_a_change_request_shows_no_page_that_its_creator_cannot_see(world: World) -> None:
+    page = insert(world, SPACE, "Plans", text="Old prices.\n")
+    restrict(world, SPACE, ON_SITES, page)
+    changes = world.home.path(f"{SPACE}/change-requests")
+    made = world.post("admin", changes, {"subject": "Prices"})["id"]
+    update = {"operation": "update_page", "page": page, "document": {"markdown": f"{WORD} prices.\n"}}
+    world.post("admin", f"{changes}/{made}/content", {"changes": [update]})
+    preview = world.home.path(f"{SITE}/publishing/preview")
+    visitor = Visitor(world.context)
+    for who, sees in (("admin", True), ("editor", False), ("reader", False)):
+        url = world.get(who, preview, params={"changeRequest": made})["url"]
+        token = url.partition("preview_token=")[2]
+        shown = visitor.get("/home/docs/plans", Cookie=f"octavo-preview={token}")
+        assert (WORD in shown.text) == sees
+        headers = {"authorization": f"Bearer {token}"}
+        path = world.home.path(f"{SPACE}/content/page/{page}")
+        assert (WORD in world.call(NOBODY, "GET", path, headers=headers).text) == sees
