@@ -257,10 +257,13 @@ def see_main(tx: Transaction, actor: Actor, space_id: str) -> State:
 
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing."""
+    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is viewing.
+    A preview shows unpublished text, so it leaves out the pages that its creator can't see."""
     if drafted is not None and drafted.space_id == space_id:
-        return published(tx, revision_state(tx, space_id, drafted.revision_id))
+        state = revision_state(tx, space_id, drafted.revision_id)
+        space = find_space_access(tx, drafted.by, Can.VIEW, space_id)
+        seen = seen_by(tx, space, state) if space is not None else unrestricted(tx, state)
+        return _hiding(published(tx, state), seen.hidden)
     return published(tx, main_state(tx, space_id))
 
 
@@ -278,10 +281,14 @@ def published(tx: Transaction, state: State) -> State:
 
 def published_seen_by(tx: Transaction, space: SpaceAccess) -> State:
     """Return main as sites show it, without the pages that the caller can't see."""
-    shown, seen = shown_state(tx, None, space.space_id), main_seen_by(tx, space)
-    if seen.hidden <= shown.hidden:
-        return shown
-    return replace(shown, limits=ReaderLimits.of(shown.hidden | seen.hidden))
+    return _hiding(shown_state(tx, None, space.space_id), main_seen_by(tx, space).hidden)
+
+
+def _hiding(state: State, hidden: frozenset[str]) -> State:
+    """Return the state without these pages and those that it hides already."""
+    if hidden <= state.hidden:
+        return state
+    return replace(state, limits=ReaderLimits.of(state.hidden | hidden))
 
 
 def unrestricted(tx: Transaction, state: State) -> State:
