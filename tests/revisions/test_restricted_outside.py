@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from findings.test_scans import ScanScene
 from model_server import ModelServer, world_with_model
+from octavo.kit.clock import DAY, iso, now
 from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict
+from set_clock import SetClock
 from visiting import Visitor
 from world import NOBODY, World
 
@@ -112,3 +115,56 @@ def test_a_preview_of_a_change_request_shows_no_page_that_its_creator_cannot_see
         headers = {"authorization": f"Bearer {token}"}
         path = world.home.path(f"{SPACE}/content/page/{page}")
         assert (WORD in world.call(NOBODY, "GET", path, headers=headers).text) == sees
+
+
+# --- findings -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grants", [ADMINISTRATORS, ON_SITES])
+def test_a_finding_is_hidden_with_the_changelog_that_it_quotes(
+    world: World, clock: SetClock, grants: list[dict[str, str]]
+) -> None:
+    scene = ScanScene(world)
+    scene.write("Set `max_attempts` to the number of attempts.")
+    clock.advance(DAY)
+    text = f"## 1.2.0 ({iso(now())[:10]})\n\n* `max_attempts` is {WORD} by default.\n"
+    page = insert(world, SPACE, f"{WORD} changelog", text=text)
+    clock.advance(31 * DAY)
+    scene.scan()
+
+    def found(who: str) -> str:
+        return str(scene.list(who, "kind=changelog&status=open"))
+
+    assert WORD in found("admin") and WORD in found("editor")
+    restrict(world, SPACE, grants, page)
+    assert WORD in found("admin") and WORD not in found("editor")
+    scene.scan()
+    assert WORD not in found("editor")
+    if grants == ON_SITES:
+        assert WORD in found("admin")
+        restrict(world, SPACE, [], page)
+        assert WORD in found("editor")
+
+
+def test_a_finding_is_hidden_with_the_page_that_its_link_names(world: World) -> None:
+    scene = ScanScene(world, None)
+    above = insert(world, SPACE, f"{WORD} area")
+    page = insert(world, SPACE, "Quokkas", into=above)
+    insert(world, SPACE, "Linking", text=f"[a](quokkas.md), [b]({WORD}-area/quokkas.md#nothing)\n")
+    scene.scan()
+
+    def found(who: str) -> list[str]:
+        kinds = ("broken-link", "broken-anchor")
+        listed = [one for kind in kinds for one in scene.list(who, f"kind={kind}&status=open")]
+        return [one["id"] for one in listed if "quokkas" in one["title"]]
+
+    fixable, section = found("editor")
+    assert found("admin") == [fixable, section]
+    restrict(world, SPACE, ADMINISTRATORS, above)
+    assert found("editor") == [] and found("admin") == [fixable, section]
+    for who, status in (("editor", 404), ("admin", 409)):
+        body = {"findings": [fixable]}
+        answer = world.call(who, "POST", f"{scene.site}/findings/change-requests", json=body)
+        assert answer.status_code == status and page not in answer.text
+    scene.scan()
+    assert found("editor") == [fixable]
