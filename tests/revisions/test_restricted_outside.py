@@ -168,3 +168,54 @@ def test_a_finding_is_hidden_with_the_page_that_its_link_names(world: World) -> 
         assert answer.status_code == status and page not in answer.text
     scene.scan()
     assert found("editor") == [fixable]
+
+
+# --- links ----------------------------------------------------------------------------------------------
+
+LINKS = f"""[a]({WORD}-plans.md), [b]({WORD}-plans.md#there), [home](README.md), [file](/files/FILE)
+
+| A |
+|---|
+| [c]({WORD}-plans.md) |
+
+{{% content-ref url="{WORD}-plans.md" %}}
+[{WORD}-plans.md]({WORD}-plans.md)
+{{% endcontent-ref %}}
+
+<a href="{WORD}-plans.md" class="button primary">Go</a>
+
+<table><thead><tr><th>T</th><th data-type="content-ref">X</th></tr></thead><tbody>
+<tr><td>One</td><td><a href="{WORD}-plans.md">{WORD}-plans.md</a></td></tr></tbody></table>
+
+{{% embed url="URL" %}}
+"""
+
+
+def test_content_for_visitors_has_no_path_of_a_restricted_page(world: World) -> None:
+    """Links to it are replaced with their words, in all formats, and in reusable content."""
+    page = insert(world, SPACE, f"{WORD} plans")
+    url = f"{world.context.settings.url}/s/{world.home['spaceId']}/{WORD}-plans"
+    text = LINKS.replace("URL", url).replace("FILE", world.home["fileId"])
+    include = world.home["reusableContentId"]
+    shared = {"operation": "update_reusable_content", "reusableContent": include}
+    edit(world, SPACE, {**shared, "document": {"markdown": f"[shared](../../{WORD}-plans.md)\n"}})
+    linking = insert(
+        world, SPACE, "Linking", text=f'{text}\n\n{{% include ".gitbook/includes/support.md" %}}\n'
+    )
+    base = publish(world)
+    headers, visitor = visit(world, base), Visitor(world.context)
+    content = world.home.path(f"{SPACE}/content/page/{linking}")
+    paths = ("linking", "linking.md", "llms-full.txt")
+
+    def shown() -> list[str]:
+        found = [visitor.get(f"/home/docs/{path}").text for path in paths]
+        for format in ("document", "markdown"):
+            answer = world.call(NOBODY, "GET", content, params={"format": format}, headers=headers)
+            assert answer.is_success
+            found.append(answer.text)
+        return found
+
+    assert all(f"{WORD}-plans" in one for one in shown())
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for one in shown():
+        assert WORD not in one and all(words in one for words in ("shared", "Go", "One", "home", "file"))
