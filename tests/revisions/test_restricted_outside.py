@@ -10,6 +10,7 @@ import pytest
 from findings.test_scans import ScanScene
 from model_server import ModelServer, world_with_model
 from octavo.kit.clock import DAY, iso, now
+from octavo.kit.ids import new_id
 from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict
 from set_clock import SetClock
 from visiting import Visitor
@@ -219,3 +220,90 @@ def test_content_for_visitors_has_no_path_of_a_restricted_page(world: World) -> 
     restrict(world, SPACE, ADMINISTRATORS, page)
     for one in shown():
         assert WORD not in one and all(words in one for words in ("shared", "Go", "One", "home", "file"))
+
+
+# --- settings of sites ----------------------------------------------------------------------------------
+
+
+def test_a_space_whose_pages_are_all_restricted_is_like_an_empty_one(world: World) -> None:
+    site, visitor = world.home.path(SITE), Visitor(world.context)
+    other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Vault"})["id"]
+    world.post("admin", f"{site}/sections", {"spaceId": other, "title": WORD})
+    publish(world)
+
+    def shows() -> bool:
+        return WORD in visitor.get("/home/docs/").text
+
+    def change(**fields: Any) -> None:
+        world.post("admin", f"/spaces/{other}/content", {"changes": [fields]})
+
+    assert not shows()
+    change(operation="insert_page", title="Plans", document={"markdown": "Words.\n"})
+    assert shows()
+    page = world.get("admin", f"/spaces/{other}/content")["pages"][0]["id"]
+    change(operation="update_page", page=page, visibleTo=ADMINISTRATORS)
+    assert not shows()
+    change(operation="update_page", page=page, visibleTo=ON_SITES)
+    assert shows()
+
+
+def test_redirects_to_a_restricted_page_are_hidden(world: World) -> None:
+    site = world.home.path(SITE)
+    page = insert(world, SPACE, "Plans")
+    target = {"kind": "site-page", "siteSpaceId": world.home["siteSpaceId"], "pageId": page}
+    made = [
+        world.post(
+            "admin", f"{site}/redirects", {"source": f"/{WORD}", "destination": target, "draft": draft}
+        )
+        for draft in (False, True)
+    ]
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in ("redirects", "redirects?draft=true", f"redirects?search={WORD}", "drafts"):
+        whole, seen = (world.get(who, f"{site}/{path}") for who in ("admin", "editor"))
+        assert WORD in str(whole) and WORD not in str(seen) and page not in str(seen)
+        assert seen.get("count", 0) == max(0, whole.get("count", 0) - 1)
+    paths = [f"{site}/redirects/{id}" for id in (made[1]["id"], new_id())]
+    for method, body in (("PATCH", {"permanent": True}), ("DELETE", None)):
+        statuses = {world.call("editor", method, path, json=body).status_code for path in paths}
+        assert len(statuses) == 1, statuses
+    elsewhere = {"source": f"/{WORD}", "destination": {"kind": "external", "url": "https://example.org/"}}
+    answer = world.call("editor", "POST", f"{site}/redirects", json={**elsewhere, "draft": True})
+    assert answer.status_code == 409 and page not in answer.text
+    body = {"redirects": [{**elsewhere, "intent": "draft"}]}
+    answer = world.call("editor", "PUT", f"{site}/redirects", json=body)
+    assert page not in answer.text and "already exists" in answer.text
+    assert world.call("admin", "PATCH", paths[0], json={"permanent": True}).is_success
+
+
+def test_links_in_the_design_of_a_site_name_no_restricted_page(world: World) -> None:
+    site = world.home.path(SITE)
+    page = insert(world, SPACE, "Plans")
+    link = {"title": "Plans", "to": {"kind": "page", "page": page, "space": world.home["spaceId"]}}
+    look = world.get("admin", f"{site}/customization")
+    look["header"]["links"] = [
+        {**link, "style": "link", "links": [link]},
+        {**link, "to": None, "links": [link]},
+    ]
+    look["header"]["primaryLink"] = link["to"]
+    look["footer"]["groups"] = [{"title": "More", "links": [link]}]
+    assert world.call("admin", "PUT", f"{site}/customization", json=look).is_success
+    publish(world)
+    paths = ("customization", "published", f"site-spaces/{world.home['siteSpaceId']}/customization")
+    assert all(page in world.call("editor", "GET", f"{site}/{path}").text for path in paths)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in paths:
+        answer = world.call("editor", "GET", f"{site}/{path}")
+        assert answer.is_success and page not in answer.text, path
+        assert page in world.call("admin", "GET", f"{site}/{path}").text
+
+
+def test_only_people_who_see_a_page_make_it_a_home_page(world: World) -> None:
+    page, never = insert(world, SPACE, "Plans"), new_id()
+    shown = world.home.path(f"{SITE}/site-spaces/{{siteSpaceId}}")
+    assert world.call("admin", "PATCH", shown, json={"draft": True}).is_success
+    assert world.call("editor", "PATCH", shown, json={"pageId": page}).is_success
+    assert world.call("editor", "PATCH", shown, json={"pageId": None}).is_success
+    restrict(world, SPACE, ON_SITES, page)
+    answers = [world.call("editor", "PATCH", shown, json={"pageId": id}) for id in (page, never)]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert world.call("admin", "PATCH", shown, json={"pageId": page}).is_success
