@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64decode
 from typing import Any
 
 import pytest
 
 from findings.test_scans import ScanScene
+from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
+from octavo.assistants.questions.recording import record_answer
+from octavo.assistants.questions.types import AnswerPage, Asked
 from octavo.kit.clock import DAY, iso, now
 from octavo.kit.ids import new_id
-from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict
+from openapi.specs import processed
+from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict, work
 from set_clock import SetClock
 from visiting import Visitor
 from world import NOBODY, World
@@ -94,6 +100,90 @@ def test_kept_answers_end_when_a_page_is_restricted(world: World, who: str) -> N
     restrict(world, SPACE, ADMINISTRATORS, page)
     answer = world.call(who, "GET", f"{site}/{response}", **options)
     assert answer.status_code == 404 and WORD not in answer.text
+
+
+def ask(world: World, question: str, *pages: str) -> None:
+    """Record an answer that is based on these pages."""
+    sources = [AnswerPage(world.home["spaceId"], id, "", "A page", 80) for id in pages]
+    asked = Asked(world.home["siteId"], "site", new_id())
+    with world.context.db.write() as tx:
+        record_answer(tx, world.context.settings, asked, question, "yes", [], sources)
+
+
+def test_lists_of_questions_are_not_sorted_by_answers_from_restricted_pages(
+    world: World, clock: SetClock
+) -> None:
+    site, page = world.home.path(SITE), insert(world, SPACE, "Plans")
+    for question in ("Where are gherkins sold?", "Do cucumbers grow fast?", "Do cucumbers grow fast?"):
+        ask(world, question, world.home["pageId"])
+        clock.advance(DAY)
+
+    def listed(who: str, sort: str) -> list[tuple[str, str]]:
+        found, params = [], {"limit": "1", "sort": sort}
+        while True:
+            answer = world.get(who, f"{site}/questions", params=params)
+            found += [(one["question"], one["askedAt"]) for one in answer["items"]]
+            if "next" not in answer:
+                return [one for one in found if "gherkins" in one[0] or "cucumbers" in one[0]]
+            token = answer["next"]["page"]
+            assert who == "admin" or "[8," not in str(b64decode(f"{token}===", b"-_"))
+            params["page"] = token
+
+    sorts = ("stats.answers", "askedAt", "stats.answered")
+    before = [listed("editor", sort) for sort in sorts]
+    for _ in range(7):
+        ask(world, "Where are gherkins sold?", page)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert [listed("editor", sort) for sort in sorts] == before
+    assert all(listed("admin", sort)[0][0] == "Where are gherkins sold?" for sort in sorts)
+
+
+def test_pages_computed_from_a_restricted_source_are_restricted(world: World) -> None:
+    """Their answers and visits are hidden, too."""
+    operation = {"operationId": "run", "summary": "Run", "responses": {"200": {"description": "Fine"}}}
+    described = {
+        "openapi": "3.1.0",
+        "info": {"title": "one", "version": "1"},
+        "paths": {"/": {"get": operation}},
+    }
+    processed(world, "one", {"text": json.dumps(described)})
+    source = {
+        "type": "builtin:openapi",
+        "props": {"grouping": "by-operation"},
+        "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "one"}}},
+    }
+    body = {"title": "Api", "computedSource": source}
+    site, ids = world.home.path(SITE), world.home.ids
+    ids["spaceId"] = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), body)["id"]
+    shown = world.post("admin", f"{site}/sections", {"spaceId": ids["spaceId"], "title": "Api"})
+    ids["siteSpaceId"] = shown["siteSpaces"][0]["id"]
+    insert(world, SPACE, "Home")
+    publish(world)
+    content = f"/spaces/{ids['spaceId']}/content/pages"
+    (whole,) = (one for one in world.get("admin", content)["pages"] if one["title"] == "Other")
+    page = whole["pages"][0]["id"]
+    ask(world, f"What is {WORD}?", page)
+    events = Site(world)
+    ids["pageId"] = page
+    events.track(events.event(url=f"https://docs.test/{WORD}"))
+    work(world)
+    query = {
+        "range": "last30Days",
+        "select": [{"column": "eventsCount"}],
+        "groupBy": [{"column": "page"}, {"column": "url"}],
+    }
+
+    def found(who: str) -> list[str]:
+        insights = world.call(who, "POST", f"{site}/insights/events/aggregate", json=query)
+        return [world.call(who, "GET", f"{site}/answers").text, insights.text]
+
+    assert all(WORD in text for who in ("admin", "editor") for text in found(who))
+    pages = world.get("admin", content, params={"computed": "false"})["pages"]
+    (hidden,) = (one["id"] for one in pages if one["type"] == "computed")
+    for grants in (ADMINISTRATORS, ON_SITES):
+        restrict(world, SPACE, grants, hidden)
+        assert all(WORD in text for text in found("admin"))
+        assert not any(WORD in text or page in text for text in found("editor"))
 
 
 # --- sites ----------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from octavo.organization.access.page_rules import PageViewer, Rule, is_published
 from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
+from .expanding import expand
 from .page_versions import (
     find_last_rules,
     find_pages,
@@ -30,6 +31,7 @@ from .page_versions import (
     keeps_rules,
     list_child_ids,
     list_children,
+    list_computed,
     list_deleted_below,
     list_ever_below,
     list_ever_restricted,
@@ -373,14 +375,24 @@ class HiddenPages:
         self._tx, self._see = tx, see
         self.spaces = frozenset(list_restricted_spaces(tx, organization_id))
         self._states: dict[str, State] = {}
+        self._hidden: dict[str, frozenset[str]] = {}
 
     def __bool__(self) -> bool:
         """Return whether any space has restricted pages."""
         return bool(self.spaces)
 
     def of(self, space_id: str) -> frozenset[str]:
-        """Return the hidden pages of a space."""
-        return self.main(space_id).hidden if space_id in self.spaces else frozenset()
+        """Return the hidden pages of a space, including pages computed from hidden sources."""
+        if space_id not in self.spaces:
+            return frozenset()
+        if space_id not in self._hidden:
+            state = self.main(space_id)
+            hidden = set(state.hidden)
+            if hidden and not hidden.isdisjoint(page.id for page in list_computed(self._tx, state.whole)):
+                expansion = expand(self._tx, state.whole, None)
+                hidden |= {page.id for source in state.hidden for page in expansion.list_of_source(source)}
+            self._hidden[space_id] = frozenset(hidden)
+        return self._hidden[space_id]
 
     def condition(self, space: str, page: str) -> str:
         """Return SQL that leaves out rows about hidden pages, given the names of their columns. The result is an empty
