@@ -96,7 +96,8 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
     )
     if row.space_id:
         pages = store.list_page_ids(tx, row.id)
-        assigned |= {"problem": row.title, "page": min(pages, default=None), "pages": sorted(pages)}
+        seen = sorted({*pages, *store.map_sources(tx, [row.id])[row.id]})
+        assigned |= {"problem": row.title, "page": min(pages, default=None), "pages": seen}
     else:
         # Titles of findings about a whole site quote visitors. Notifications don't, because they stay visible when
         # their recipients can no longer see all spaces.

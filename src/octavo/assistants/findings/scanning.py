@@ -279,7 +279,8 @@ def _next_status(row: StoredFinding, found: Found) -> FindingStatus:
 def _differs(row: StoredFinding, found: Found) -> bool:
     columns = store.columns_of(found)
     stored = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
-    return row.status != _next_status(row, found) or row.digest != stored
+    is_same = row.digest == stored and row.sources == found.sources
+    return row.status != _next_status(row, found) or not is_same
 
 
 def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:

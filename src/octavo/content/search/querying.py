@@ -608,9 +608,22 @@ def _search_main(
         return Results(tuple(gathered.hits), gathered.count, True)
     if not (counts and windows.is_ranked and windows.every):
         return Results(tuple(gathered.hits), gathered.count, False)
-    count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
+    count, is_exact = _count_visible(tx, scope, windows.terms, sees, by_space=by_space)
     # Corrected words add few pages to these; results that were already read are counted in any case.
-    return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
+    return Results(tuple(gathered.hits), max(count, gathered.count), is_exact)
+
+
+def _count_visible(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], sees: Sees, *, by_space: bool
+) -> tuple[int, bool]:
+    """Return the number of pages or spaces that match all terms and that the caller can see, and whether all of them
+    were counted."""
+    if sees is sees_everything:
+        count = store.count_matches(tx, scope, terms, by_space=by_space, most=MAX_COUNT)
+        return count, count < MAX_COUNT
+    found = store.list_matches(tx, scope, terms, most=MAX_COUNT)
+    seen = {one.space_id if by_space else (one.space_id, one.page_id) for one in filter(sees, found)}
+    return len(seen), len(found) < MAX_COUNT
 
 
 def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, SectionMatch]]:
