@@ -303,9 +303,8 @@ class _ConflictResolution:
         name = (self.conflict.field or "").partition(".")[0]
         batch = self.batch
         if name == "place":
-            siblings = [
-                sibling.rank for sibling in batch.draft.children(settled.parent) if sibling.id != entry.id
-            ]
+            children = batch.draft.seen_children(settled.parent)
+            siblings = [sibling.rank for sibling in children if sibling.id != entry.id]
             at = sum(rank < settled.rank for rank in siblings)
             self._update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
         elif name in ("slug", "title"):

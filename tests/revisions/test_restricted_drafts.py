@@ -1,0 +1,73 @@
+"""Restricted pages leave no trace in older revisions of change requests, positions, and conflicts."""
+
+from __future__ import annotations
+
+import pytest
+
+from revisions.test_restricted_elsewhere import (
+    ADMINISTRATORS,
+    CHANGE,
+    SPACE,
+    WORD,
+    edit,
+    insert,
+    restrict,
+)
+from world import World
+
+
+@pytest.mark.parametrize("later", ["edited", "deleted"])
+@pytest.mark.parametrize("at", ["top", "below"])
+def test_older_revisions_of_a_change_request_hide_what_it_restricts_later(
+    world: World, at: str, later: str
+) -> None:
+    """``at``: whether the rule is that of the page or of the page above it. ``later``: what happens to the page
+    afterward."""
+    above = insert(world, CHANGE, "Above")
+    page = insert(world, CHANGE, f"{WORD} plans", above if at == "below" else None, text=f"{WORD} words.\n")
+    older = world.get("admin", world.home.path(CHANGE))["revision"]
+    path = world.home.path(f"{SPACE}/revisions/{{revisionId}}", revisionId=older)
+    reads = ("", "/pages", "/children", f"/page/{page}", "/changes", f"/changes/page/{page}")
+
+    def told(who: str) -> list[str]:
+        texts = {end: world.call(who, "GET", f"{path}{end}").text for end in reads}
+        return [end for end, text in texts.items() if WORD in text or (page in text and page not in end)]
+
+    assert "/changes" in told("reader") and f"/page/{page}" in told("reader")
+    restrict(world, CHANGE, ADMINISTRATORS, above if at == "below" else page)
+    if later == "deleted":
+        edit(world, CHANGE, {"operation": "delete_page", "page": page})
+    assert not told("reader") and not told("editor")
+    assert f"/page/{page}" in told("admin")
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_positions_count_only_pages_that_the_author_sees(world: World, at: str) -> None:
+    """Otherwise, moving a page would tell where hidden pages are."""
+    above = insert(world, at, "Above")
+    names = ("One", "Hidden 1", "Two", "Hidden 2", "Three", "Hidden 3")
+    pages = {name: insert(world, at, name, above) for name in names}
+    for name in names[1::2]:
+        restrict(world, at, ADMINISTRATORS, pages[name])
+
+    def order(who: str) -> list[str]:
+        path = world.home.path(f"{at}/content/children")
+        return [one["title"] for one in world.get(who, path, params={"parent": above})["items"]]
+
+    def move(name: str, to: int) -> tuple[list[str], bool]:
+        """Return the order that the author sees, and whether anything was written."""
+        path, before = world.home.path(at), world.get("editor", world.home.path(at))["revision"]
+        change = {"operation": "update_page", "page": pages[name], "at": to}
+        world.post("editor", f"{path}/content", {"changes": [change]})
+        return order("editor"), world.get("editor", path)["revision"] != before
+
+    for number, name in enumerate(("One", "Two", "Three")):
+        assert move(name, number) == (["One", "Two", "Three"], False)
+    assert move("One", 1) == (["Two", "One", "Three"], True)
+    assert order("admin") == ["Hidden 1", "Two", "Hidden 2", "One", "Three", "Hidden 3"]
+    assert move("Two", 2) == (["One", "Three", "Two"], True)
+    assert move("Three", 0) == (["Three", "One", "Two"], True)
+    new = {"operation": "insert_page", "title": "New", "document": {"markdown": "."}, "into": above, "at": 1}
+    world.post("editor", world.home.path(f"{at}/content"), {"changes": [new]})
+    assert order("editor") == ["Three", "New", "One", "Two"]
+    assert set(names) < set(order("admin"))
