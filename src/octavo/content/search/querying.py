@@ -58,6 +58,8 @@ _AT_ONCE = 16
 """Number of spaces searched together for frequent words."""
 MAX_COUNT = 1000
 """Maximum number of results to count exactly. If there are more, only results that were read are counted."""
+_MOST_COUNTED = 10_000
+"""Maximum number of matches to read for the count of someone who can't see all of them."""
 _MOST = 30
 """If there are more matches than fit in a window: the number of sections to read that contain most of the
 query, and of sections whose titles and headings contain any part of it."""
@@ -519,9 +521,8 @@ def search_pages(
     of pages to return if there are enough; with ``by_space``, the number of spaces with matching pages. More pages may
     be returned. ``counts``: whether to also count results that aren't read.
 
-    The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they
-    didn't exist, except in inexact counts. ``draft``: the state that one of the spaces shows instead of
-    main.
+    The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they didn't
+    exist. ``draft``: the state that one of the spaces shows instead of main.
     """
     query = read_query(text)
     if draft is None:
@@ -608,6 +609,11 @@ def _search_main(
         return Results(tuple(gathered.hits), gathered.count, True)
     if not (counts and windows.is_ranked and windows.every):
         return Results(tuple(gathered.hits), gathered.count, False)
+    if sees is not sees_everything:
+        matched = store.list_matched_pages(tx, scope, windows.terms, most=_MOST_COUNTED)
+        seen = {row.space_id if by_space else (row.space_id, row.page_id) for row in matched if sees(row)}
+        is_exact = len(matched) < _MOST_COUNTED and len(seen) < MAX_COUNT
+        return Results(tuple(gathered.hits), max(len(seen), gathered.count), is_exact)
     count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
     # Corrected words add few pages to these; results that were already read are counted in any case.
     return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from octavo.content.revisions.versions import current_version
 from octavo.core.sentences import stem
-from octavo.kit.db.database import Live, Transaction, json_list
+from octavo.kit.db.database import Live, Row, Transaction, json_list
 
 from .tokens import words
 
@@ -928,22 +928,39 @@ def match_most(
 def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
     """Return the number of pages (or spaces, with ``by_space``) that match all terms, at most ``most``. If there are
     many spaces, only the first ``most`` matches are checked against the searched spaces."""
-    different = "s.space_id" if by_space else "s.space_id, s.page_id"
+    rows = _list_different(tx, scope, terms, "s.space_id" if by_space else "s.space_id, s.page_id", most)
+    searched = scope.among({row[0] for row in rows})
+    return sum(row[0] in searched for row in rows)
+
+
+def list_matched_pages(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], *, most: int
+) -> list[SectionMatch]:
+    """Return a section of each page that matches all terms, and further sections that have other conditions, at most
+    ``most`` in total. The sections have no headings or titles."""
+    rows = _list_different(tx, scope, terms, "s.space_id, s.page_id, s.conditions", most)
+    return _window(
+        scope, [(0, space, page, None, "", "", 0.0, stored) for space, page, stored in rows], 0, True
+    ).rows
+
+
+def _list_different(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], columns: str, most: int
+) -> list[Row]:
+    """Return at most ``most`` different values of columns of the sections that match all terms."""
     if tx.engine == "sqlite":
         source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
           WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
     else:
         source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery)
             OFFSET 0) AS h
-          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
+          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id, s.conditions FROM search_sections s
             WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
-    rows = tx.all(
-        f"SELECT DISTINCT {different} {source} LIMIT :most",
+    return tx.all(
+        f"SELECT DISTINCT {columns} {source} LIMIT :most",
         query=_engine_query(tx, scope, terms, True, False),
         most=most,
     )
-    searched = scope.among({row[0] for row in rows})
-    return sum(row[0] in searched for row in rows)
 
 
 def _engine_query(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:
