@@ -71,3 +71,50 @@ def test_positions_count_only_pages_that_the_author_sees(world: World, at: str) 
     world.post("editor", world.home.path(f"{at}/content"), {"changes": [new]})
     assert order("editor") == ["Three", "New", "One", "Two"]
     assert set(names) < set(order("admin"))
+
+
+def test_resolved_conflicts_do_not_name_a_hidden_page_that_was_chosen(world: World) -> None:
+    page, one, other = (insert(world, SPACE, title) for title in ("Moved", "One", "Other"))
+    hidden = insert(world, SPACE, "Hidden")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    for at, into in ((SPACE, one), (CHANGE, other)):
+        edit(world, at, {"operation": "update_page", "page": page, "into": into})
+    path = world.home.path(f"{CHANGE}/conflicts")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    (key,) = (each["id"] for each in world.get("admin", path)["items"] if each["targetId"] == page)
+    world.post("admin", f"{path}/{key}/resolve", {"choice": "edited", "value": {"parent": hidden}})
+    edit(world, CHANGE, {"operation": "update_page", "page": page, "into": one})
+
+    def settled(who: str) -> str:
+        return world.call(who, "GET", path, params={"status": "settled"}).text
+
+    assert hidden in settled("reader")
+    restrict(world, SPACE, ADMINISTRATORS, hidden)
+    assert hidden not in settled("reader") and hidden in settled("admin")
+    assert world.call("editor", "POST", f"{path}/{key}/reopen").status_code == 404
+
+
+def test_suggestions_show_a_link_to_a_hidden_page_as_its_words(world: World) -> None:
+    hidden = insert(world, SPACE, f"{WORD} plans")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    links = f"See [words](/pages/{hidden}), [more]({WORD}-plans.md), and [nothing](missing.md).\n"
+    page = insert(world, CHANGE, "Linking", text=links)
+    path = world.home.path(f"{CHANGE}/content/page/{page}")
+    block = world.get("admin", path)["document"]["nodes"][0]["key"]
+    comments = world.home.path(f"{CHANGE}/comments")
+    suggestion = {"markdown": f"New {links}"}
+    body = {"body": {"markdown": "Better"}, "page": page, "node": block, "suggestion": suggestion}
+    made = world.post("admin", comments, body)["id"]
+
+    def shown(who: str) -> str:
+        return str(world.get(who, f"{comments}/{made}")["suggestion"])
+
+    assert hidden in shown("reader")
+    restrict(world, SPACE, ADMINISTRATORS, hidden)
+    for gone in (False, True):
+        if gone:
+            edit(world, CHANGE, {"operation": "delete_page", "page": page})
+        text = shown("reader")
+        assert hidden not in text and WORD not in text and "missing" not in text, text
+        assert all(text.count(words) == 2 for words in ("words", "more", "nothing"))
+        assert "missing" in shown("admin")
