@@ -178,7 +178,9 @@ def _chain(
 
 
 def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
-    return PageViewer(space.user_id, frozenset(list_team_ids(tx, space.user_id)), space.role)
+    # A space that was transferred can have rules that name teams of its former organization.
+    teams = list_team_ids(tx, space.organization_id, space.user_id)
+    return PageViewer(space.user_id, frozenset(teams), space.role)
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:

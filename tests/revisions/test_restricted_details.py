@@ -1,9 +1,11 @@
-"""Restricted pages leave no trace in older revisions of change requests, positions, and conflicts."""
+"""Restricted pages leave no trace in older revisions of change requests, positions, conflicts, and live steps."""
 
 from __future__ import annotations
 
 import pytest
 
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.teams import put_team_member
 from revisions.test_restricted_elsewhere import (
     ADMINISTRATORS,
     CHANGE,
@@ -118,3 +120,26 @@ def test_suggestions_show_a_link_to_a_hidden_page_as_its_words(world: World) -> 
         assert hidden not in text and WORD not in text and "missing" not in text, text
         assert all(text.count(words) == 2 for words in ("words", "more", "nothing"))
         assert "missing" in shown("admin")
+
+
+def test_teams_of_a_former_organization_see_no_restricted_page(world: World) -> None:
+    home, away, team = world.home, world.away, world.home["teamId"]
+    space = (
+        f"/spaces/{world.post('admin', home.path('/orgs/{organizationId}/spaces'), {'title': 'Moved'})['id']}"
+    )
+    page = {"operation": "insert_page", "title": "Plans", "document": {"markdown": "Words.\n"}}
+    made = world.post("admin", f"{space}/content", {"changes": [page]})["changes"][0]["page"]["id"]
+    rule = [{"kind": "team", "team": team, "level": "edit"}]
+    update = {"operation": "update_page", "page": made, "visibleTo": rule}
+    world.post("admin", f"{space}/content", {"changes": [update]})
+    with world.context.db.write() as tx:
+        put_team_member(tx, team, world.users["reader"])
+        upsert_member(tx, away["organizationId"], world.users["admin"], "admin")
+        upsert_member(tx, away["organizationId"], world.users["reader"], "read")
+    path = f"{space}/content/page/{made}"
+    assert world.call("reader", "GET", path).status_code == 200
+    world.post("admin", f"{space}/transfer", {"organization": away["organizationId"]})
+    assert world.call("reader", "GET", space).status_code == 200
+    assert world.call("reader", "GET", path).status_code == 404
+    people = world.get("admin", f"{path}/access/people")["items"]
+    assert world.users["reader"] not in {one["user"]["id"] for one in people}
