@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from octavo.organization.access.members import upsert_member
@@ -143,3 +145,46 @@ def test_teams_of_a_former_organization_see_no_restricted_page(world: World) -> 
     assert world.call("reader", "GET", path).status_code == 404
     people = world.get("admin", f"{path}/access/people")["items"]
     assert world.users["reader"] not in {one["user"]["id"] for one in people}
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+@pytest.mark.parametrize("how", ["opened", "moved", "opened in main"])
+def test_live_steps_from_the_time_of_another_rule_are_gone(world: World, at: str, how: str) -> None:
+    """``how``: how the page becomes visible to the editor."""
+    place = SPACE if how == "opened in main" else at
+    above = insert(world, place, "Above")
+    page = insert(world, place, "Page", above)
+    restrict(world, place, ADMINISTRATORS, above)
+    if place != at:
+        world.post("admin", world.home.path(f"{CHANGE}/update"))
+    path = world.home.path(f"{at}/pages/{page}/live")
+
+    def send(who: str, live: Any, version: int, batch: int, *steps: Any) -> Any:
+        known = {"epoch": live["epoch"], "schema": live["schema"], "client": f"client-{who}"}
+        sent = {**known, "batch": batch, "attempt": 1, "version": version, "steps": steps}
+        return world.call(who, "POST", f"{path}/steps", json=sent)
+
+    live = world.get("admin", path)
+    text = [{"type": "text", "text": WORD}]
+    assert send(
+        "admin", live, 0, 1, {"stepType": "replace", "from": 1, "to": 1, "slice": {"content": text}}
+    ).is_success
+    gone = {"stepType": "replace", "from": 1, "to": 1 + len(WORD)}
+    assert send("admin", live, 1, 2, gone).is_success
+    world.post("admin", f"{path}/save")
+    if how == "moved":
+        edit(world, at, {"operation": "update_page", "page": page, "into": None})
+    else:
+        restrict(world, place, [], above)
+        if place != at:
+            world.post("admin", world.home.path(f"{CHANGE}/update"))
+    shown = world.get("editor", path)
+    for after in (0, 1):
+        query = {"epoch": shown["epoch"], "after": str(after)}
+        assert world.call("editor", "GET", f"{path}/steps", params=query).status_code == 410
+        assert send("editor", shown, after, 1, gone).status_code == 410
+    now = shown["version"]
+    assert now == 2 and send("editor", shown, now, 1, {"stepType": "replace", "from": 1, "to": 2}).is_success
+    assert send("admin", shown, now, 3, {"stepType": "replace", "from": 1, "to": 2}).status_code in (200, 409)
+    query = {"epoch": shown["epoch"], "after": str(now)}
+    assert world.get("editor", f"{path}/steps", params=query)["version"] > now
