@@ -136,6 +136,17 @@ def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
     return _revision(row) if row is not None else None
 
 
+def find_last_update(tx: Transaction, layer: Layer) -> RevisionRow | None:
+    """Return the last revision of a change request that updated it with main."""
+    row = tx.one(
+        f"""SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence <= :seq AND r.type = 'update'
+            ORDER BY r.sequence DESC LIMIT 1""",
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    return _revision(row) if row is not None else None
+
+
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
     """Return the state before a revision or, if the revision continues consecutive saves, before the first
     of them. Raises NotFound if there is no such state."""
