@@ -216,7 +216,7 @@ def test_files_are_uploaded_renamed_and_deleted(app):
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Actions for words.txt").click()
     page.get_by_role("menuitem", name="Delete").click()
-    expect(page.get_by_role("dialog")).to_contain_text("It isn't used on any page.")
+    expect(page.get_by_role("dialog")).to_contain_text("The file isn't used on any page.")
     page.get_by_role("button", name="Delete file").click()
     page.get_by_text("No files yet").wait_for()
 

@@ -103,9 +103,7 @@ class ReadFile(Struct, forbid_unknown_fields=True):
 
 class AskAboutSite(Struct, forbid_unknown_fields=True):
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
-    goal: Annotated[
-        str, Meta(max_length=MAX_QUESTION, description="What you need the answer for")
-    ] = ""
+    goal: Annotated[str, Meta(max_length=MAX_QUESTION, description="What you need the answer for")] = ""
 
 
 class SendFeedback(Struct, forbid_unknown_fields=True):
