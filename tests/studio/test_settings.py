@@ -341,7 +341,10 @@ def test_a_custom_integration_is_uploaded_or_written_in_the_app(app, tmp_path):
         chooser.value.set_files(packed)
 
     said = page.get_by_role("region", name="Notifications")
-    for text, why in (("no", "It doesn't contain valid JSON."), ('{"name": "clock"}', "“title” is missing.")):
+    for text, why in (
+        ("no", "The file doesn't contain valid JSON."),
+        ('{"name": "clock"}', "“title” is missing."),
+    ):
         add(text)
         expect(said.get_by_text(why)).to_be_visible()
     body = {
