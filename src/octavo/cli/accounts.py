@@ -130,7 +130,7 @@ def list_sessions(options: argparse.Namespace) -> int:
     "revoke",
     option("--email", help="email address of the person"),
     *_revoked("session"),
-    option("--everyone", action="store_true", help="revoke all sessions of all people"),
+    option("--everyone", action="store_true", help="revoke everyone's sessions"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
     """Revoke one or all of a person's sessions, or everyone's sessions."""
@@ -266,7 +266,7 @@ def merge_accounts(options: argparse.Namespace) -> int:
     if options.yes:
         with opened(options) as context:
             credentials.merge_accounts(context, options.email, options.into)
-        text = f"{options.email} merged into {options.into}. A background job now reassigns its content."
+        text = f"{options.email} merged into {options.into}. A background job is reassigning its content."
     show(options, {"merged": options.yes, "email": options.into}, text)
     return DONE
 
@@ -366,7 +366,7 @@ def show_limits(options: argparse.Namespace) -> int:
 @LIMITS.command(
     "set",
     _ORG,
-    option("--members", **_LIMIT, help="members; `none` is unlimited"),
+    option("--members", **_LIMIT, help="members; use `none` for no limit"),
     option("--agents", **_LIMIT, help="connected agents"),
     option("--pages", **_LIMIT, help="pages in all spaces"),
     option("--storage", type=parse_size_limit, metavar="SIZE", help="size of all files, such as 50GB"),
