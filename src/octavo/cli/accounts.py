@@ -96,7 +96,7 @@ def _confirm(question: str) -> None:
 
 @TOKEN.command("list", _EMAIL)
 def list_tokens(options: argparse.Namespace) -> int:
-    """List the tokens of a person."""
+    """List a person's tokens."""
     from octavo.operations.admin.credentials import tokens_of
 
     with opened(options) as context:
@@ -189,7 +189,7 @@ def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str,
 
 @ACCOUNT.command("list", option("--search", metavar="TEXT", help="part of a name or an email address"))
 def list_accounts(options: argparse.Namespace) -> int:
-    """List the accounts of people, newest first."""
+    """List people's accounts, newest first."""
     from octavo.kit.clock import iso
     from octavo.operations.admin.credentials import list_accounts as list_all
 
@@ -237,7 +237,7 @@ def _activate(options: argparse.Namespace, *, active: bool) -> int:
     "change-email", _EMAIL, option("--to", metavar="EMAIL", required=True, help="new email address")
 )
 def change_email(options: argparse.Namespace) -> int:
-    """Change the email address of an account. The new address counts as verified."""
+    """Change an account's email address. The new address counts as verified."""
     from octavo.operations.admin import credentials
 
     if "@" not in options.to:
@@ -255,8 +255,8 @@ def change_email(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="merge the accounts permanently"),
 )
 def merge_accounts(options: argparse.Namespace) -> int:
-    """Merge two accounts that belong to the same person. The passwords, sessions, tokens, agents, and inbox of
-    the account that is merged are deleted."""
+    """Merge two accounts that belong to the same person. The merged account's password, sessions, tokens,
+    agents, and inbox are deleted."""
     from octavo.operations.admin import credentials
 
     text = (
@@ -306,7 +306,7 @@ def reset_second_factor(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="delete the account permanently"),
 )
 def delete_account(options: argparse.Namespace) -> int:
-    """Show the data that would be deleted with an account. Use --yes to delete it."""
+    """Show the data that would be deleted with an account. Use --yes to delete the account."""
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
@@ -340,7 +340,7 @@ _LIMIT = {"type": parse_limit, "metavar": "N"}
 
 @LIMITS.command("show", _ORG)
 def show_limits(options: argparse.Namespace) -> int:
-    """Show the usage and the limits of an organization."""
+    """Show an organization's usage and limits."""
     from octavo.operations.admin.credentials import show_limits as read
     from octavo.organization.access.limits import format_amount
 
@@ -402,7 +402,7 @@ def set_limits(options: argparse.Namespace) -> int:
     _ORG,
 )
 def verify_domain(options: argparse.Namespace) -> int:
-    """Verify an email domain of an organization."""
+    """Verify an organization's email domain."""
     from octavo.operations.admin import verification
 
     with opened(options) as context:

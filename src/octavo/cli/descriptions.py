@@ -28,7 +28,7 @@ OPENAPI = CommandGroup("openapi", "Compare API specifications.")
     ),
 )
 def list_operations(options: argparse.Namespace) -> int:
-    """List the operations of the API."""
+    """List the API operations."""
     from octavo.kit.http.operation import TABLE
     from octavo.operations.installation import load_packages
 

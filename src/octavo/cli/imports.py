@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     QUIET,
 )
 def import_source(options: argparse.Namespace) -> int:
-    """Import a folder, a .zip file, or a Git URL as a space or a site, or import an organization."""
+    """Import a folder, a .zip file, or a Git repository as a space or site, or import an organization."""
     if options.remote is not None:
         return _import_from_api(options)
     if options.source is None:
