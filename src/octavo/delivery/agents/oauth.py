@@ -236,7 +236,7 @@ class OAuth:
         if not resource.startswith(start) or not organization_id.isalnum() or len(organization_id) > 64:
             raise asked.bad(
                 "invalid_target",
-                f"resource: must be omitted, or be {start}<organization> or {self._url}{API_PATH}",
+                f"resource: must be {start}<organization>, {self._url}{API_PATH}, or omitted",
             )
         scopes = [s for s in AGENT_SCOPES if not wanted or s in wanted or s == "docs:read"]
         return _Wanted(asked, organization_id, scopes)

@@ -373,8 +373,8 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     kind = item.content_type or "application/octet-stream"
     if not is_text(kind) or item.size > _FILE:
         raise RefusedTool(
-            f"{item.name} is of type {kind} and has {item.size:,} bytes. This tool reads only text files of at most"
-            f" {format_size(_FILE)}. Open the URL instead."
+            f"{item.name} is too large or isn't text ({kind}, {item.size:,} bytes). This tool can only read text files"
+            f" of at most {format_size(_FILE)}. Open the URL instead."
         )
     text = site.open(item.content).decode(errors="replace")
     space = entered[0]
