@@ -48,7 +48,7 @@ def test_sections_have_urls_and_the_name_can_be_changed(app):
 
 
 def test_a_token_is_shown_once_and_revoked(app):
-    page = app.open(f"/o/{app.organization}/~/tokens", service_workers="block")
+    page = app.open(f"/o/{app.organization}/~/tokens")
     asked = []
 
     def refuse_once(route):
