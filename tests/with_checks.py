@@ -19,7 +19,8 @@ CHECKS = ("make", "--no-print-directory", "check-types", "test-web")
 def _interrupt(tests: subprocess.Popen[bytes]) -> None:
     """Interrupt pytest and its workers, which end what they started, as a terminal does."""
     if tests.poll() is None:
-        workers = Path(f"/proc/{tests.pid}/task/{tests.pid}/children").read_text().split()
+        children = Path(f"/proc/{tests.pid}/task/{tests.pid}/children")
+        workers = children.read_text().split() if children.exists() else []
         for process in (*map(int, workers), tests.pid):
             os.kill(process, signal.SIGINT)
 
