@@ -188,3 +188,30 @@ def test_live_steps_from_the_time_of_another_rule_are_gone(world: World, at: str
     assert send("admin", shown, now, 3, {"stepType": "replace", "from": 1, "to": 2}).status_code in (200, 409)
     query = {"epoch": shown["epoch"], "after": str(now)}
     assert world.get("editor", f"{path}/steps", params=query)["version"] > now
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_no_one_finds_a_change_request_by_its_comments_on_a_hidden_page(world: World, at: str) -> None:
+    page = insert(world, at, "Plans")
+    number = world.get("admin", world.home.path(CHANGE))["number"]
+    lists = [world.home.path(f"{place}/change-requests") for place in (SPACE, "/orgs/{organizationId}")]
+    if at == SPACE:
+        world.post("admin", world.home.path(f"{CHANGE}/update"))
+    comments = world.home.path(f"{CHANGE}/comments")
+
+    def found(who: str) -> list[bool]:
+        params = {"contributor": world.users["commenter"], "status": "draft"}
+        params["status"] = world.get(who, world.home.path(CHANGE))["status"]
+        return [
+            number in [one["number"] for one in world.get(who, path, params=params)["items"]]
+            for path in lists
+        ]
+
+    for one in world.get("admin", comments, params={"limit": "1000"})["items"]:
+        assert one["postedBy"]["id"] != world.users["commenter"]
+    world.post("commenter", comments, {"body": {"markdown": "Yes."}, "page": page})
+    assert found("reader") == found("admin") == [True, True]
+    restrict(world, at, ADMINISTRATORS, page)
+    assert found("reader") == [False, False] and found("admin") == [True, True]
+    world.post("commenter", comments, {"body": {"markdown": "Yes."}, "page": world.home["pageId"]})
+    assert found("reader") == [True, True]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -335,16 +335,14 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
     )
 
 
-def present_contributors(
-    to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
-) -> list[ContributorItem]:
-    """Return contributors in their API format, most recent first. Comments on pages that the recipient can't see don't
-    count."""
+def list_seen_contributors(
+    to: Recipient, tx: Transaction, change: ChangeRow, contributors: Iterable[Contributor]
+) -> list[Contributor]:
+    """Return contributors, most recent first, without comments on pages that the recipient can't see."""
     hidden = seen_by_recipient(tx, to, change.state).hidden
     unseen: dict[str, tuple[int, int | None]] = {}
     for counts in _hidden_comments:
         unseen |= counts.count_by_author(tx, change.id, hidden)
-    people = present_people(to, tx, [c.user_id for c in contributors])
     seen = []
     for c in contributors:
         if c.action == "comment" and c.user_id in unseen:
@@ -352,5 +350,14 @@ def present_contributors(
             c = msgspec.structs.replace(c, count=c.count - count, updated_at=last or change.created_at)
         if c.count > 0:
             seen.append(c)
-    seen.sort(key=lambda c: (-c.updated_at, c.user_id, c.action))
+    return sorted(seen, key=lambda c: (-c.updated_at, c.user_id, c.action))
+
+
+def present_contributors(
+    to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
+) -> list[ContributorItem]:
+    """Return contributors in their API format, most recent first. Comments on pages that the recipient can't see don't
+    count."""
+    people = present_people(to, tx, [c.user_id for c in contributors])
+    seen = list_seen_contributors(to, tx, change, contributors)
     return [ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action) for c in seen]  # type: ignore[arg-type]
