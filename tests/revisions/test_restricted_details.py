@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from findings.test_style_merging import MergeScene
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.teams import put_team_member
 from revisions.test_restricted_elsewhere import (
@@ -215,3 +216,21 @@ def test_no_one_finds_a_change_request_by_its_comments_on_a_hidden_page(world: W
     assert found("reader") == [False, False] and found("admin") == [True, True]
     world.post("commenter", comments, {"body": {"markdown": "Yes."}, "page": world.home["pageId"]})
     assert found("reader") == [True, True]
+
+
+def test_change_requests_of_a_style_check_do_not_count_pages_that_are_hidden_later(
+    sqlite_world: World,
+) -> None:
+    world, scene = sqlite_world, MergeScene(sqlite_world)
+    rule = "extends: substitution\nmessage: Use %s.\nlevel: error\nswap:\n  utilize: use\n"
+    world.post("admin", f"{scene.site}/styleguide/import", {"files": [{"path": "Use.yml", "text": rule}]})
+    pages = [insert(world, SPACE, title, text="We utilize it.\n") for title in ("One", "Two")]
+    made = world.post("admin", f"{scene.site}/styleguide/runs", {"spaces": [world.home["spaceId"]]})
+    path = f"{scene.space}/change-requests/{made['changeRequests'][0]['id']}"
+
+    def counted(who: str) -> bool:
+        return "changedPages" in world.get(who, path)["styleguide"]
+
+    assert counted("reader")
+    restrict(world, SPACE, ADMINISTRATORS, pages[0])
+    assert not counted("reader") and counted("admin")

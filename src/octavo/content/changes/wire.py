@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.content.references.concealing import Concealment
 from octavo.content.references.lookup import Owner
 from octavo.content.revisions.restrictions import seen_by_recipient
+from octavo.content.revisions.states import list_branch_content
 from octavo.core.app_urls import change_view
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.json import DocumentError, from_json, to_json
@@ -65,8 +66,9 @@ class ChangeRequestTopic(Struct, kw_only=True):
 
 
 class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
-    """Style guide check that created a change request. ``changedPages``: the number of pages that the check changed.
-    ``checkedAt``: the time of the latest check that created or kept the change request."""
+    """Style guide check that created a change request. ``changedPages``: the number of pages that the check changed;
+    omitted if the caller can't see all of them. ``checkedAt``: the time of the latest check that created or kept the
+    change request."""
 
     site: str
     run: str
@@ -290,8 +292,20 @@ def _present(
         merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
         links=_links(change) or UNSET,
         site_topic=origin.topic,
-        styleguide=origin.styleguide,
+        styleguide=_present_styleguide(to, tx, change, origin.styleguide),
     )
+
+
+def _present_styleguide(
+    to: Recipient, tx: Transaction, change: ChangeRow, origin: ChangeRequestStyleguide | UnsetType
+) -> ChangeRequestStyleguide | UnsetType:
+    """Return a style guide check without the number of changed pages if the recipient can't see some of them."""
+    if isinstance(origin, UnsetType) or origin.changed_pages is UNSET:
+        return origin
+    hidden = seen_by_recipient(tx, to, change.state).hidden
+    if hidden.isdisjoint(list_branch_content(tx, change.state.layers[0]).pages):
+        return origin
+    return msgspec.structs.replace(origin, changed_pages=UNSET)
 
 
 def _present_description(to: Recipient, tx: Transaction, change: ChangeRow) -> Raw:
