@@ -81,12 +81,14 @@ ENGLISH = AnswerWords(
 class ComposedAnswer(Struct, frozen=True):
     """Answer composed from passages. ``cited``: the passages on which the answer is based. ``is_good``: whether it
     answers the question. ``written``: the document that a model wrote. It refers to passages by their number in
-    ``cited``, starting at 1."""
+    ``cited``, starting at 1. ``given``: all passages that were found. A model can use them without citing them, and the
+    follow-up questions contain their titles."""
 
     document: Document
     cited: tuple[Passage, ...]
     followups: tuple[str, ...]
     is_good: bool
+    given: tuple[Passage, ...]
     written: bool = False
 
 
@@ -165,7 +167,8 @@ def _build_answer(passages: Sequence[Passage], written: str, words: AnswerWords)
         # Numbers refer to the passages that readers see, not to those the model received.
         links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
     document = sanitize_document(read(written[:_MAX_ANSWER]), links)
-    return ComposedAnswer(document, cited, _suggest_followups(passages, cited, words), True, written=True)
+    followups = _suggest_followups(passages, cited, words)
+    return ComposedAnswer(document, cited, followups, True, tuple(passages), written=True)
 
 
 def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
@@ -177,14 +180,15 @@ def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -
     is_good = any(passage.covers >= ENOUGH for passage in fitting)
     if not fitting:
         document = Document([_paragraph(words.nothing)], ["", ""])
-        return ComposedAnswer(document, (), _suggest_followups(passages, (), words), False)
+        return ComposedAnswer(document, (), _suggest_followups(passages, (), words), False, tuple(passages))
     cited = tuple(fitting[:_QUOTED])
     nodes = [_paragraph(f"{why} {words.fits if is_good else words.near}".strip())]
     for passage in cited:
         nodes.append(Block("paragraph", {}, [_link(passage.full_title, passage.address)]))
         if passage.excerpt:
             nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
-    return ComposedAnswer(Document(nodes), cited, _suggest_followups(passages, cited, words), is_good)
+    followups = _suggest_followups(passages, cited, words)
+    return ComposedAnswer(Document(nodes), cited, followups, is_good, tuple(passages))
 
 
 def _suggest_followups(

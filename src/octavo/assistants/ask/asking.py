@@ -11,6 +11,7 @@ from octavo.assistants.conversations.ingesting import record_question
 from octavo.assistants.models.calling import find_model
 from octavo.assistants.questions.recording import record_answer
 from octavo.assistants.questions.types import AnswerPage, Asked, Resolution
+from octavo.content.revisions.restrictions import HiddenPages, restricted_pages
 from octavo.core.document.json import to_json
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -67,9 +68,8 @@ def ask(
                 record_question(tx, context.settings, asker.organization_id, asker.user_id, question)
             if asker.asked is not None:
                 asked = replace(asker.asked, previous=previous)
-                record_answer(
-                    tx, context.settings, asked, question, _resolution_of(found), blocks, _sources_of(found)
-                )
+                sources = _sources_of(found, restricted_pages(tx, asker.organization_id))
+                record_answer(tx, context.settings, asked, question, _resolution_of(found), blocks, sources)
             if asker.answered is not None:
                 asker.answered(tx)
 
@@ -81,8 +81,12 @@ def _resolution_of(found: ComposedAnswer) -> Resolution:
     return "partially" if found.is_good or found.cited else "no"
 
 
-def _sources_of(found: ComposedAnswer) -> list[AnswerPage]:
+def _sources_of(found: ComposedAnswer, restricted: HiddenPages) -> list[AnswerPage]:
+    """Return the pages on which an answer is based: those that it cites, and all restricted pages that the model
+    received, because the answer can contain their text."""
+    given = found.given if found.written else ()
+    uncited = [one for one in given if one.page_id in restricted.of(one.space_id)]
     return [
         AnswerPage(one.space_id, one.page_id, one.revision_id, one.full_title, round(one.covers * 100))
-        for one in found.cited
+        for one in (*found.cited, *uncited)
     ]

@@ -36,12 +36,14 @@ def stream_answer(
     yield ResponseStart(response_id)
     blocks: list[dict[str, Any]] = []
     followups: list[str] = []
+    pages: list[tuple[str, str]] = []
     operation = "insert"
     for found in answers:
         blocks, followups = to_json(found.document)["nodes"], list(found.followups)
+        pages = list(dict.fromkeys((one.space_id, one.page_id) for one in found.given))
         yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
         operation = "update"
-    keep_answer(context, site, response_id, SiteAnswer(questions, blocks, followups, previous))
+    keep_answer(context, site, response_id, SiteAnswer(questions, blocks, followups, pages, previous))
     yield from _end(response_id, followups, previous)
 
 

@@ -208,7 +208,7 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
 def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
     """Replay an earlier response from the assistant to the same caller."""
     with call.db.read() as tx:
-        found = site_answers.get_answer(tx, site, response_id)
+        found = site_answers.get_visible_answer(tx, site, response_id)
     return _stream(present_answer(response_id, found))
 
 

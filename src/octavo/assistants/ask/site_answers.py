@@ -8,12 +8,15 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Struct
 
+from octavo.content.references.viewing import load_view
+from octavo.content.revisions.restrictions import main_seen_by, shown_state
 from octavo.errors import NotFound
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
-from octavo.organization.access.authorization import SiteAccess, VisitedSite
+from octavo.organization.access.authorization import SiteAccess, VisitedSite, find_space_access
+from octavo.organization.access.roles import Can
 
 LASTS = DAY
 """Time in milliseconds for which answers are kept."""
@@ -22,12 +25,13 @@ _MAX_QUESTIONS = 10
 
 class SiteAnswer(Struct, frozen=True):
     """Answer to a question on a site. ``questions``: the questions that led to it, ending with the question that it
-    answers. ``blocks``: the content of its document, as JSON nodes. ``previous``: the ID of the answer that it
-    continues."""
+    answers. ``blocks``: the content of its document, as JSON nodes. ``pages``: the pages that it can contain text of,
+    each with its space. ``previous``: the ID of the answer that it continues."""
 
     questions: list[str]
     blocks: list[dict[str, Any]]
     followups: list[str]
+    pages: list[tuple[str, str]]
     previous: str | None = None
 
 
@@ -35,6 +39,33 @@ class _KeptAnswer(Struct, frozen=True, array_like=True):
     blocks: list[dict[str, Any]]
     followups: list[str]
     previous: str | None = None
+    pages: list[tuple[str, str]] = []
+
+
+def get_visible_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
+    """Return an answer whose pages the asker can still see. Raises NotFound like ``get_answer``."""
+    found = get_answer(tx, site, answer_id)
+    if not all(_sees(tx, site, *page) for page in found.pages):
+        raise _missing(answer_id)
+    return found
+
+
+def _sees(tx: Transaction, site: SiteAccess | VisitedSite, space_id: str, page_id: str) -> bool:
+    match site:
+        case VisitedSite(visitor=visitor):
+            if space_id not in visitor.spaces:
+                return False
+            view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
+            return view.tree.page(page_id) is not None
+        case SiteAccess():
+            space = find_space_access(tx, site.actor, Can.VIEW, space_id)
+            return space is not None and page_id not in main_seen_by(tx, space).hidden
+        case _:
+            assert_never(site)
+
+
+def _missing(answer_id: str) -> NotFound:
+    return NotFound(f"There is no response with the ID {answer_id!r}.")
 
 
 def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
@@ -48,10 +79,10 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
         since=now() - LASTS,
     )
     if row is None:
-        raise NotFound(f"There is no response with the ID {answer_id!r}.")
+        raise _missing(answer_id)
     kept = msgspec.json.decode(row[1], type=_KeptAnswer)
     questions = msgspec.json.decode(row[0], type=list[str])
-    return SiteAnswer(questions, kept.blocks, kept.followups, kept.previous)
+    return SiteAnswer(questions, kept.blocks, kept.followups, kept.pages, kept.previous)
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
@@ -80,7 +111,7 @@ def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str
                 asker=_asker(site),
                 questions=msgspec.json.encode(answer.questions[-_MAX_QUESTIONS:]).decode(),
                 answer=msgspec.json.encode(
-                    _KeptAnswer(answer.blocks, answer.followups, answer.previous)
+                    _KeptAnswer(answer.blocks, answer.followups, answer.previous, answer.pages)
                 ).decode(),
                 created_at=now(),
             )

@@ -48,15 +48,20 @@ def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingR
 
 
 def list_fixable(tx: Transaction, findings: Iterable[FindingRow]) -> list[FindingRow]:
-    """Return the findings that can be fixed automatically. Findings about restricted pages are omitted, because
-    everyone who can see the space can read a change request's description."""
+    """Return the findings that can be fixed automatically. Findings that concern, quote, or name restricted pages are
+    omitted, because everyone who can see the space can read a change request's description and its fixes."""
     found = [finding for finding in findings if finding.is_fixable and finding.space_id is not None]
-    pages = store.map_pages(tx, [finding.id for finding in found])
+    ids = [finding.id for finding in found]
+    pages, sources = store.map_pages(tx, ids), store.map_sources(tx, ids)
     restricted = {
         space_id: unrestricted(tx, main_state(tx, space_id)).hidden
         for space_id in {finding.space_id for finding in found if finding.space_id is not None}
     }
-    return [finding for finding in found if restricted[finding.space_id or ""].isdisjoint(pages[finding.id])]
+    return [
+        finding
+        for finding in found
+        if restricted[finding.space_id or ""].isdisjoint([*pages[finding.id], *sources[finding.id]])
+    ]
 
 
 def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:

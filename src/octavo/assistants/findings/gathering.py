@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from os.path import commonprefix
 from pathlib import PurePosixPath
@@ -148,6 +148,7 @@ class _Gathering:
         fixing: Fixing | None = None,
         url: str | None = None,
         days: int = 1,
+        sources: Iterable[str] = (),
     ) -> Found:
         known = KINDS[kind]
         # Findings about pages that the view lacks stay with these pages, so people who can't see them don't see
@@ -166,6 +167,7 @@ class _Gathering:
             fixing,
             url,
             days=days,
+            sources=frozenset([*sources, *([fixing.page] if fixing is not None else [])]) - pages.keys(),
         )
 
     # --- references ---------------------------------------------------------------------------------------
@@ -186,7 +188,11 @@ class _Gathering:
             title = KINDS[kind].title
             if kind == "broken-link" and rows[0].type == "reusable-content":
                 title = "Included content is missing"
-            yield self._found(kind, [target], evidence, title=f"{title}: {shown}", fixing=fixing)
+            # A link to a missing section reveals that the page exists.
+            sources = {row.target for row in rows if kind == "broken-anchor" and row.target}
+            yield self._found(
+                kind, [target], evidence, title=f"{title}: {shown}", fixing=fixing, sources=sources
+            )
 
     def _place_of(self, row: Row) -> str:
         item = self._view.items.get(row.owner_id)
@@ -404,7 +410,7 @@ class _Gathering:
                 ]
                 if missing:
                     evidence = [Evidence("", _label_of(key)) for key in missing[:_MOST_OPERATIONS]]
-                    title = f"Operations of {spec.slug} aren't documented: {len(missing)}"
+                    title = f"Operations in {spec.slug} aren't documented: {len(missing)}"
                     yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
 
     def _changed(
@@ -471,6 +477,7 @@ class _Gathering:
                 for name in checked.names:
                     by_name.setdefault(name, []).append(page_id)
         found: dict[str, list[Evidence]] = {}
+        logs: dict[str, set[str]] = {}
         for log_id, checked in self._checks.items():
             if not checked.notices or not self._is_history(log_id):
                 continue
@@ -493,8 +500,9 @@ class _Gathering:
                         continue
                     message = f"{log.title} announced this on {each.day}."
                     found.setdefault(page_id, []).append(Evidence(page_id, each.text, message))
+                    logs.setdefault(page_id, set()).add(log_id)
         for page_id, evidence in found.items():
-            yield self._found("changelog", [page_id], evidence)
+            yield self._found("changelog", [page_id], evidence, sources=logs[page_id])
 
     def _shows_all(self, slug: str) -> bool:
         """Return whether the space has pages that are generated from the whole specification."""

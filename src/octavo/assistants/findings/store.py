@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -409,8 +409,11 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     whole = len(visible) == len(every) and not any(map(hidden.of, visible))
     of_site = "f.space_id IS NULL OR " if whole else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
-    about_hidden = f"""AND NOT EXISTS (SELECT 1 FROM site_finding_pages h WHERE h.finding_id = f.id
-        AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
+    about_hidden = " ".join(
+        f"""AND NOT EXISTS (SELECT 1 FROM {pages} h WHERE h.finding_id = f.id
+            AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
+        for pages in ("site_finding_pages", "site_finding_sources")
+    )
     return (
         f"""FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))
             {about_hidden if hidden else ""}""",
@@ -652,6 +655,18 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     return _finding(row)
 
 
+def map_sources(tx: Transaction, finding_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the pages that each of these findings quotes or names but doesn't concern."""
+    found: dict[str, list[str]] = {id: [] for id in finding_ids}
+    for id, page_id in tx.all(
+        f"""SELECT p.finding_id, p.page_id FROM {tx.given("findings", "id")} AS g
+            JOIN site_finding_sources p ON p.finding_id = g.id""",
+        findings=json_list(finding_ids),
+    ):
+        found[id].append(page_id)
+    return found
+
+
 def list_page_ids(tx: Transaction, finding_id: str) -> list[str]:
     """Return the IDs of all pages that a finding concerns."""
     return [
@@ -758,6 +773,7 @@ class StoredFinding(Struct, frozen=True):
     status: FindingStatus
     digest: tuple[str | None, ...]
     ignored: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
 
 
 def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
@@ -766,17 +782,27 @@ def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
         "SELECT key, id, status, title, severity, evidence, fixing, space_id FROM site_findings WHERE site_id = :site",
         site=site_id,
     )
-    ignored: dict[str, set[str]] = {}
-    for id, page_id in tx.all(
-        """SELECT i.finding_id, i.page_id FROM site_finding_ignored i JOIN site_findings f ON f.id = i.finding_id
-           WHERE f.site_id = :site""",
-        site=site_id,
-    ):
-        ignored.setdefault(id, set()).add(page_id)
+    ignored, sources = (
+        _map_pages_of(tx, site_id, table) for table in ("site_finding_ignored", "site_finding_sources")
+    )
     return {
-        key: StoredFinding(id, status, tuple(rest), frozenset(ignored.get(id, ())))
+        key: StoredFinding(
+            id, status, tuple(rest), frozenset(ignored.get(id, ())), frozenset(sources.get(id, ()))
+        )
         for key, id, status, *rest in rows
     }
+
+
+def _map_pages_of(tx: Transaction, site_id: str, table: str) -> dict[str, set[str]]:
+    """Return the pages in a table of a site's findings, by finding."""
+    found: dict[str, set[str]] = {}
+    for id, page_id in tx.all(
+        f"""SELECT p.finding_id, p.page_id FROM {table} p JOIN site_findings f ON f.id = p.finding_id
+            WHERE f.site_id = :site""",
+        site=site_id,
+    ):
+        found.setdefault(id, set()).add(page_id)
+    return found
 
 
 def columns_of(found: Found) -> dict[str, str | None]:
@@ -793,7 +819,7 @@ def columns_of(found: Found) -> dict[str, str | None]:
 def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence[Found]) -> None:
     moment = now()
     rows = []
-    pages: list[dict[str, object]] = []
+    placed: list[tuple[str, Found]] = []
     for each in found:
         finding_id = ids.new_id()
         rows.append(
@@ -812,7 +838,7 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
                 **columns_of(each),
             }
         )
-        pages += ({"finding": finding_id, "page": page} for page in each.pages)
+        placed.append((finding_id, each))
     tx.run_many(
         """INSERT INTO site_findings (id, site_id, space_id, scan_id, key, kind, type, title, severity,
              severity_rank, status, evidence, fixing, pages, url, question_id, created_at, updated_at)
@@ -821,7 +847,7 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
            ON CONFLICT (site_id, key) DO NOTHING""",
         rows,
     )
-    _put_pages(tx, pages)
+    _put_pages(tx, placed)
 
 
 def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Found, FindingStatus]]) -> None:
@@ -845,10 +871,9 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
             for finding_id, (each, status) in sorted(found.items())
         ),
     )
-    tx.run("DELETE FROM site_finding_pages WHERE finding_id IN :ids", ids=sorted(found))
-    _put_pages(
-        tx, [{"finding": id, "page": page} for id, (each, _) in sorted(found.items()) for page in each.pages]
-    )
+    for table in ("site_finding_pages", "site_finding_sources"):
+        tx.run(f"DELETE FROM {table} WHERE finding_id IN :ids", ids=sorted(found))
+    _put_pages(tx, [(id, each) for id, (each, _) in sorted(found.items())])
 
 
 def rank_findings(tx: Transaction, site_id: str, days: Mapping[str, int], views: Mapping[str, int]) -> None:
@@ -875,14 +900,19 @@ def rank_findings(tx: Transaction, site_id: str, days: Mapping[str, int], views:
     )
 
 
-def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
-    # Another scan may have inserted the finding first, together with its pages.
-    tx.run_many(
-        """INSERT INTO site_finding_pages (finding_id, page_id)
-           SELECT f.id, :page FROM site_findings f WHERE f.id = :finding
-           ON CONFLICT DO NOTHING""",
-        rows,
-    )
+def _put_pages(tx: Transaction, found: Sequence[tuple[str, Found]]) -> None:
+    """Store the pages and sources of findings. ``found``: the findings with their IDs."""
+    for table, listed in (
+        ("site_finding_pages", [(id, each.pages) for id, each in found]),
+        ("site_finding_sources", [(id, sorted(each.sources)) for id, each in found]),
+    ):
+        # Another scan may have inserted the finding first, together with its pages.
+        tx.run_many(
+            f"""INSERT INTO {table} (finding_id, page_id)
+                SELECT f.id, :page FROM site_findings f WHERE f.id = :finding
+                ON CONFLICT DO NOTHING""",
+            ({"finding": id, "page": page} for id, pages in listed for page in pages),
+        )
 
 
 def set_records(tx: Transaction, site_id: str, records: Mapping[str, Sequence[str]]) -> None:

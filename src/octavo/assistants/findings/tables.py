@@ -49,6 +49,7 @@ declare(
         long=("url",),
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
+    Table(name="site_finding_sources", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
     Table(
         name="site_finding_ignored",
         stays=_AGAIN,

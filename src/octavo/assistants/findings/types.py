@@ -48,9 +48,10 @@ class Ignored(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """Problem that a scan found. ``key``: a key that identifies the problem across scans. ``url``: the external
-    link that doesn't work. ``question``: the visitor question that is evidence for it. ``days``: the number of days
-    for which a review has been overdue; 1 for other problems."""
+    """Problem that a scan found. ``key``: a key that identifies the problem across scans. ``sources``: the pages that
+    it quotes or names but doesn't concern. ``url``: the external link that doesn't work. ``question``: the visitor
+    question that is evidence for it. ``days``: the number of days for which a review has been overdue; 1 for other
+    problems."""
 
     key: str
     kind: FindingKind
@@ -63,6 +64,7 @@ class Found(Struct, frozen=True):
     url: str | None = None
     question: str | None = None
     days: int = 1
+    sources: frozenset[str] = frozenset()
 
 
 MOST_FILES = 500

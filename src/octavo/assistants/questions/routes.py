@@ -28,7 +28,8 @@ _ANSWER = _ANSWERS + "/{siteQuestionAnswerId}"
 def list_questions(call: Call, site: SiteAccess, query: wire.QuestionsQuery) -> Listing[wire.SiteQuestion]:
     """List the questions that visitors asked a site's assistant, newest first. Different wordings of a
     question count as the same question. The filters apply to answers: a question is listed if it has a
-    matching answer, and its statistics count only matching answers. Sorting uses all answers."""
+    matching answer, and its statistics count only matching answers. Sorting uses all answers that the caller can
+    see."""
     with call.db.read() as tx:
         found = store.list_questions(tx, site, query.filter, query.limit, query.page, query.sort, query.order)
         counted = stats.measure_questions(tx, site, query.filter, [row.id for row in found.rows])

@@ -94,7 +94,7 @@ def list_questions(
     direction: Direction,
 ) -> Slice[QuestionRow]:
     """Return the site's questions with at least one answer that matches the filter and that the caller can see. By
-    default, they are sorted by creation time."""
+    default, they are sorted by creation time; otherwise, by all answers that the caller can see."""
     sight = AnswerSight.of(tx, site)
     column = _SORTS[sort] if sort is not None else ""
     of_question, of_answer = chosen.of_questions(), sight.and_also(chosen.of_answers())
@@ -107,7 +107,7 @@ def list_questions(
         limit,
         page,
         _QUESTION,
-        f"FROM site_questions q WHERE q.site_id = :site{where}",
+        f"FROM {_seen_questions(sight)} q WHERE q.site_id = :site{where}",
         _question,
         by=f"{column}, q.id" if column else "q.id",
         key_types=(int, str) if column else (str,),
@@ -118,19 +118,29 @@ def list_questions(
     )
 
 
+def _seen_questions(sight: AnswerSight) -> str:
+    """Return SQL for the questions of a site, whose times and counts include only the answers that the caller can see.
+    It uses the parameter ``site``."""
+    seen = sight.condition.sql
+    if not seen:
+        return "site_questions"
+    return f"""(SELECT w.id, w.site_id, w.text, w.type, w.topic_id, w.created_at, m.asked_at, m.answers, m.answered,
+          m.rating
+        FROM site_questions w JOIN (
+          SELECT a.question_id, max(a.created_at) AS asked_at, count(*) AS answers,
+            sum(CASE WHEN a.answered = 'yes' THEN 1 ELSE 0 END) AS answered, coalesce(sum(a.rating), 0) AS rating
+          FROM site_question_answers a WHERE a.site_id = :site{seen} GROUP BY a.question_id) m
+          ON m.question_id = w.id)"""
+
+
 def get_question(tx: Transaction, site: SiteAccess, question_id: str) -> QuestionRow:
     """Return a question. Raises NotFound if the caller can't see any of its answers."""
-    seen = AnswerSight.of(tx, site).and_also(None)
-    where = (
-        f" AND EXISTS (SELECT 1 FROM site_question_answers a WHERE a.question_id = q.id{seen.sql})"
-        if seen.sql
-        else ""
-    )
+    sight = AnswerSight.of(tx, site)
     row = tx.one(
-        f"SELECT {_QUESTION} FROM site_questions q WHERE q.site_id = :site AND q.id = :id{where}",
+        f"SELECT {_QUESTION} FROM {_seen_questions(sight)} q WHERE q.site_id = :site AND q.id = :id",
         site=site.site_id,
         id=question_id,
-        **seen.given,
+        **sight.condition.given,
     )
     if row is None:
         raise NotFound(f"There is no question with the ID {question_id!r} on this site.")

@@ -121,7 +121,8 @@ class VisitorReader:
         """Return a page, or None if it is a link whose target the visitor can't see."""
         if page.kind == "link":
             target = self._documents.target(page)
-            if self._view.is_withheld(target) or self._resolver.leads_nowhere(target):
+            nowhere = self._resolver.leads_nowhere(page_owner(page), target, "link")
+            if self._view.is_withheld(target) or nowhere:
                 return None
             page = msgspec.structs.replace(page, target=target)
             hidden = find_hidden_targets(self._tx, [page], self._view.state, self._see)

@@ -268,19 +268,23 @@ class Resolver:
         kind: Any = ref["kind"]
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
-    def leads_nowhere(self, ref: JsonObject) -> bool:
-        """Return whether a reference is the app URL of a page that doesn't exist for the reader, in a space with pages
-        that restrictions hide from the reader."""
-        url = ref.get("url")
-        if (
-            ref.get("kind") != "url"
-            or not isinstance(url, str)
-            or not any(host in url for host in self._hosts)
-        ):
+    def leads_nowhere(self, owner: Owner, ref: JsonObject, type: str) -> bool:
+        """Return whether a reference in ``owner`` leads to a page that doesn't exist for the reader, in a space with
+        pages that restrictions hide from the reader. ``type``: the type of its node."""
+        url = ref.get("url") if ref.get("kind") == "url" else None
+        is_whole = isinstance(url, str) and "://" in url
+        may_be = any(host in str(url) for host in self._hosts) if is_whole else self._own.hides
+        if not may_be or type in TYPES_OF_FILES:
             return False
-        found = self.resolve(Owner("", "page", None), ref, "link")
-        files = self.files(found.space) if found.status == "broken" and found.space is not None else None
-        return files is not None and files.hides
+        found = self.resolve(owner, ref, type)
+        if found.status != "broken" or found.kind not in ("page", "url"):
+            return False
+        # URLs of spaces that the reader can't see don't tell which pages these have.
+        space_id = found.space if is_whole else found.space or self._own.space_id
+        files = self.files(space_id) if space_id is not None else None
+        # An anchor can be missing on a page that the reader sees.
+        is_seen = files is not None and found.target and files.find_page_by_id(found.target) is not None
+        return files is not None and files.hides and not is_seen
 
     # --- references in documents ----------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ class ViewDocuments:
             self._draw(page, document, folded=folded, elsewhere=elsewhere, whole=whole)
             mark_places(document)
             document = show_document(document, self._view.shown(page))
-            return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
+            return self._without_withheld(document, owner, lambda ref, _: self._view.is_withheld(ref))
 
         return contained("show", self._source(page), drawn)
 
@@ -158,7 +158,7 @@ class ViewDocuments:
             # As on the page, anchors are assigned before conditional content is removed.
             places = places_by_id(document) if section is not None else {}
             document = show_document(document, self._view.shown(page))
-            document = self._without_withheld(document, withheld)
+            document = self._without_withheld(document, owner, withheld)
             document = replace_nodes(
                 document, lambda node: node.nodes if node.type == "reusable-content" else None
             )
@@ -209,7 +209,8 @@ class ViewDocuments:
         if not inclusions.admit(item.size):
             return [Block("paragraph", {}, [Text([Leaf(_LEFT_OUT)])])]
         document = close_conditions(read_source(self._tx, item.content))
-        self._resolver.resolve_all(document, Owner(item.id, "reusable-content", item.path))
+        owner = Owner(item.id, "reusable-content", item.path)
+        document = self._without_withheld(self._resolver.resolve_all(document, owner), owner)
         # Reusable content can't be nested; this also breaks cycles.
         document = replace_nodes(document, lambda node: [] if node.type == "reusable-content" else None)
         for block in document.nodes:
@@ -217,14 +218,19 @@ class ViewDocuments:
             block.source = None
         return list(document.nodes)
 
-    def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
+    def _without_withheld(
+        self, document: Document, owner: Owner, withheld: Callable[[JsonObject, str], bool] | None = None
+    ) -> Document:
         """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. This
-        includes app URLs of pages that the visitor can't see, because these URLs contain the page's path."""
-        withholds = self._view.withholds
+        includes paths and app URLs of pages that restrictions hide. ``withheld``: a function that returns whether a
+        page is withheld from the visitor."""
+        if not self._view.withholds:
+            withheld = None
         gone = {
             (r.type, encode_ref(r.ref))
             for r in references(document)
-            if self._resolver.leads_nowhere(r.ref) or (withholds and withheld(r.ref, r.type))
+            if self._resolver.leads_nowhere(owner, r.ref, r.type)
+            or (withheld is not None and withheld(r.ref, r.type))
         }
         return without_references(document, gone)
 
@@ -241,6 +247,8 @@ def without_references(document: Document, gone: AbstractSet[tuple[str, bytes]])
     def change(node: Block | Inline) -> Replacement | None:
         if node.type == "table":
             return _table_without(node, lambda ref: is_gone(node, ref))
+        if node.type == "embed" and is_gone(node, {"kind": "url", "url": node.data["url"]}):
+            return []
         if not is_gone(node, node.data.get("ref")):
             return None
         if node.type == "link":

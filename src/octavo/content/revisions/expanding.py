@@ -66,6 +66,10 @@ class Expansion:
     def find(self, page_id: str) -> Page | None:
         return self._by_id.get(page_id)
 
+    def list_of_source(self, page_id: str) -> list[Page]:
+        """Return the pages that were computed from a source."""
+        return self._placed.get(page_id, [])
+
     def find_by_path(self, tx: Transaction, state: State, path: str) -> Page | None:
         """Return the computed page at a path of slugs, which may start with ordinary pages."""
         parts = [part for part in path.split("/") if part]

@@ -24,6 +24,7 @@ from octavo.organization.access.page_rules import PageViewer, Rule, is_published
 from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
+from .expanding import expand
 from .page_versions import (
     find_last_rules,
     find_pages,
@@ -31,6 +32,7 @@ from .page_versions import (
     keeps_rules,
     list_child_ids,
     list_children,
+    list_computed,
     list_deleted_below,
     list_ever_below,
     list_ever_restricted,
@@ -262,10 +264,13 @@ def see_main(tx: Transaction, actor: Actor, space_id: str) -> State:
 
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing."""
+    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is viewing.
+    A preview shows unpublished text, so it leaves out the pages that its creator can't see."""
     if drafted is not None and drafted.space_id == space_id:
-        return published(tx, revision_state(tx, space_id, drafted.revision_id))
+        state = revision_state(tx, space_id, drafted.revision_id)
+        space = find_space_access(tx, drafted.by, Can.VIEW, space_id)
+        seen = seen_by(tx, space, state) if space is not None else unrestricted(tx, state)
+        return _hiding(published(tx, state), seen.hidden)
     return published(tx, main_state(tx, space_id))
 
 
@@ -283,10 +288,14 @@ def published(tx: Transaction, state: State) -> State:
 
 def published_seen_by(tx: Transaction, space: SpaceAccess) -> State:
     """Return main as sites show it, without the pages that the caller can't see."""
-    shown, seen = shown_state(tx, None, space.space_id), main_seen_by(tx, space)
-    if seen.hidden <= shown.hidden:
-        return shown
-    return replace(shown, limits=ReaderLimits.of(shown.hidden | seen.hidden))
+    return _hiding(shown_state(tx, None, space.space_id), main_seen_by(tx, space).hidden)
+
+
+def _hiding(state: State, hidden: frozenset[str]) -> State:
+    """Return the state without these pages and those that it hides already."""
+    if hidden <= state.hidden:
+        return state
+    return replace(state, limits=ReaderLimits.of(state.hidden | hidden))
 
 
 def unrestricted(tx: Transaction, state: State) -> State:
@@ -371,14 +380,24 @@ class HiddenPages:
         self._tx, self._see = tx, see
         self.spaces = frozenset(list_restricted_spaces(tx, organization_id))
         self._states: dict[str, State] = {}
+        self._hidden: dict[str, frozenset[str]] = {}
 
     def __bool__(self) -> bool:
         """Return whether any space has restricted pages."""
         return bool(self.spaces)
 
     def of(self, space_id: str) -> frozenset[str]:
-        """Return the hidden pages of a space."""
-        return self.main(space_id).hidden if space_id in self.spaces else frozenset()
+        """Return the hidden pages of a space, including pages computed from hidden sources."""
+        if space_id not in self.spaces:
+            return frozenset()
+        if space_id not in self._hidden:
+            state = self.main(space_id)
+            hidden = set(state.hidden)
+            if hidden and not hidden.isdisjoint(page.id for page in list_computed(self._tx, state.whole)):
+                expansion = expand(self._tx, state.whole, None)
+                hidden |= {page.id for source in state.hidden for page in expansion.list_of_source(source)}
+            self._hidden[space_id] = frozenset(hidden)
+        return self._hidden[space_id]
 
     def condition(self, space: str, page: str) -> str:
         """Return SQL that leaves out rows about hidden pages, given the names of their columns. The result is an empty

@@ -58,8 +58,6 @@ _AT_ONCE = 16
 """Number of spaces searched together for frequent words."""
 MAX_COUNT = 1000
 """Maximum number of results to count exactly. If there are more, only results that were read are counted."""
-_MOST_COUNTED = 10_000
-"""Maximum number of matches to read for the count of someone who can't see all of them."""
 _MOST = 30
 """If there are more matches than fit in a window: the number of sections to read that contain most of the
 query, and of sections whose titles and headings contain any part of it."""
@@ -609,14 +607,22 @@ def _search_main(
         return Results(tuple(gathered.hits), gathered.count, True)
     if not (counts and windows.is_ranked and windows.every):
         return Results(tuple(gathered.hits), gathered.count, False)
-    if sees is not sees_everything:
-        matched = store.list_matched_pages(tx, scope, windows.terms, most=_MOST_COUNTED)
-        seen = {row.space_id if by_space else (row.space_id, row.page_id) for row in matched if sees(row)}
-        is_exact = len(matched) < _MOST_COUNTED and len(seen) < MAX_COUNT
-        return Results(tuple(gathered.hits), max(len(seen), gathered.count), is_exact)
-    count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
+    count, is_exact = _count_visible(tx, scope, windows.terms, sees, by_space=by_space)
     # Corrected words add few pages to these; results that were already read are counted in any case.
-    return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
+    return Results(tuple(gathered.hits), max(count, gathered.count), is_exact)
+
+
+def _count_visible(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], sees: Sees, *, by_space: bool
+) -> tuple[int, bool]:
+    """Return the number of pages or spaces that match all terms and that the caller can see, and whether all of them
+    were counted."""
+    if sees is sees_everything:
+        count = store.count_matches(tx, scope, terms, by_space=by_space, most=MAX_COUNT)
+        return count, count < MAX_COUNT
+    found = store.list_matches(tx, scope, terms, most=MAX_COUNT)
+    seen = {one.space_id if by_space else (one.space_id, one.page_id) for one in filter(sees, found)}
+    return len(seen), len(found) < MAX_COUNT
 
 
 def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, SectionMatch]]:

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from octavo.content.revisions.versions import current_version
 from octavo.core.sentences import stem
-from octavo.kit.db.database import Live, Row, Transaction, json_list
+from octavo.kit.db.database import Live, Transaction, json_list
 
 from .tokens import words
 
@@ -120,10 +120,14 @@ class SectionMatch(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
+def _read_conditions(stored: str | None) -> tuple[str, ...]:
+    return msgspec.json.decode(stored, type=tuple[str, ...]) if stored else ()
+
+
 def _found_section(row: Sequence[Any]) -> SectionMatch:
     id, space_id, page_id, anchor, heads, titles, score, stored = row
     heading, *names = heads.split("\n")
-    conditions = msgspec.json.decode(stored, type=tuple[str, ...]) if stored else ()
+    conditions = _read_conditions(stored)
     return SectionMatch(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
@@ -928,39 +932,41 @@ def match_most(
 def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
     """Return the number of pages (or spaces, with ``by_space``) that match all terms, at most ``most``. If there are
     many spaces, only the first ``most`` matches are checked against the searched spaces."""
-    rows = _list_different(tx, scope, terms, "s.space_id" if by_space else "s.space_id, s.page_id", most)
+    different = "s.space_id" if by_space else "s.space_id, s.page_id"
+    rows = tx.all(
+        f"SELECT DISTINCT {different} {_matching(tx)} LIMIT :most",
+        query=_engine_query(tx, scope, terms, True, False),
+        most=most,
+    )
     searched = scope.among({row[0] for row in rows})
     return sum(row[0] in searched for row in rows)
 
 
-def list_matched_pages(
-    tx: Transaction, scope: Scope, terms: Sequence[Term], *, most: int
-) -> list[SectionMatch]:
-    """Return a section of each page that matches all terms, and further sections that have other conditions, at most
-    ``most`` in total. The sections have no headings or titles."""
-    rows = _list_different(tx, scope, terms, "s.space_id, s.page_id, s.conditions", most)
-    return _window(
-        scope, [(0, space, page, None, "", "", 0.0, stored) for space, page, stored in rows], 0, True
-    ).rows
-
-
-def _list_different(
-    tx: Transaction, scope: Scope, terms: Sequence[Term], columns: str, most: int
-) -> list[Row]:
-    """Return at most ``most`` different values of columns of the sections that match all terms."""
-    if tx.engine == "sqlite":
-        source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
-          WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
-    else:
-        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery)
-            OFFSET 0) AS h
-          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id, s.conditions FROM search_sections s
-            WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
-    return tx.all(
-        f"SELECT DISTINCT {columns} {source} LIMIT :most",
+def list_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, most: int) -> list[SectionMatch]:
+    """Return at most ``most`` sections that match all terms, one for each page and set of conditions, without their
+    text. If there are many spaces, only the first ``most`` matches are checked against the searched spaces."""
+    rows = tx.all(
+        f"SELECT DISTINCT s.space_id, s.page_id, s.conditions {_matching(tx)} LIMIT :most",
         query=_engine_query(tx, scope, terms, True, False),
         most=most,
     )
+    searched = scope.among({row[0] for row in rows})
+    return [
+        SectionMatch(0, space_id, page_id, None, "", "", 0.0, _read_conditions(stored))
+        for space_id, page_id, stored in rows
+        if space_id in searched
+    ]
+
+
+def _matching(tx: Transaction) -> str:
+    """Return SQL for the sections ``s`` of current versions that match the parameter ``query``."""
+    if tx.engine == "sqlite":
+        return f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
+          WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
+    return f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery)
+            OFFSET 0) AS h
+          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id, s.conditions FROM search_sections s
+            WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
 
 
 def _engine_query(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import ScaledImage, find_scaled_images, variant_name
+from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import Resolver, meta_link_refs, page_owner
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
@@ -277,7 +278,7 @@ class PageBuilder:
         if kind == "url" and isinstance(ref.get("url"), str):
             url = ref["url"]
             is_whole = url.startswith(("http://", "https://", "mailto:", "tel:", "//"))
-            if is_whole and not self._resolver.leads_nowhere(ref):
+            if is_whole and not self._resolver.leads_nowhere(Owner("", "page", None), ref, "link"):
                 return HtmlTarget(href=safe_url(url), external=True)
             # A reference that is still relative doesn't match any file in the space.
         return None

@@ -453,11 +453,13 @@ class Area(Struct, frozen=True):
 
 
 class Drafted(Struct, frozen=True):
-    """Change request that a preview shows instead of the published content of its space."""
+    """Change request that a preview shows instead of the published content of its space. ``by``: the member who
+    created the preview."""
 
     change_id: str
     space_id: str
     revision_id: str
+    by: Actor
 
 
 class Person(Struct, frozen=True):

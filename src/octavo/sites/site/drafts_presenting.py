@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from octavo.content.revisions.restrictions import HiddenPages, hidden_on_sites_or_from
+from octavo.content.revisions.restrictions import HiddenPages, hidden_from, hidden_on_sites_or_from
 from octavo.content.revisions.states import FOREVER
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -17,7 +17,7 @@ from octavo.organization.access.authorization import SiteAccess
 
 from .drafts_wire import DraftObject, SiteDraft
 from .redirects.editing import RedirectEditor, RedirectFields
-from .redirects.store import find_redirect, list_redirects
+from .redirects.store import lead_elsewhere, list_redirects
 from .structure.changing import change_structure, note
 from .structure.presenting import ShownStructure
 from .structure.store import (
@@ -48,10 +48,13 @@ def list_drafts(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SiteDr
     """Return all drafts that the caller can see, in reading order, with redirects last. Numbers of pages and links
     leave out pages that the caller can't see."""
     shown, hidden = ShownStructure(tx, to, site), hidden_on_sites_or_from(tx, site.organization)
-    found = [_present(tx, shown, row, hidden) for row in _rows(shown) if row.draft]
+    unseen = hidden_from(tx, site.organization)
+    found = [_present(tx, shown, row, hidden, unseen) for row in _rows(shown) if row.draft]
     token = None
     while True:
-        redirects = list_redirects(tx, site.site_id, MAX_LIMIT, token, None, draft=True, order_by="source")
+        redirects = list_redirects(
+            tx, site.site_id, MAX_LIMIT, token, None, hidden=unseen, draft=True, order_by="source"
+        )
         found += [SiteDraft(object="site-redirect", id=row.id, title=row.source) for row in redirects.rows]
         token = redirects.next_token
         if token is None:
@@ -68,7 +71,11 @@ def _rows(shown: ShownStructure) -> Iterator[Row]:
             yield from shown.seen(structure.variants(node.id))
 
 
-def _present(tx: Transaction, shown: ShownStructure, row: Row, hidden: HiddenPages) -> SiteDraft:
+def _present(
+    tx: Transaction, shown: ShownStructure, row: Row, hidden: HiddenPages, unseen: HiddenPages
+) -> SiteDraft:
+    """Present a draft. ``hidden``: pages that sites don't show or that are hidden from the caller. ``unseen``: pages
+    that are hidden from the caller."""
     structure = shown.structure
     inside = [one for one in _site_spaces_in(structure, row) if _becomes_visible(structure, one, row)]
     spaces = sorted({one.space_id for one in shown.seen(inside)})
@@ -78,7 +85,7 @@ def _present(tx: Transaction, shown: ShownStructure, row: Row, hidden: HiddenPag
         id=row.id,
         title=shown.title_of(row),
         pages=_count_pages(tx, spaces, hidden),
-        redirects=_count_redirects(tx, shown.site.id, row, [one.id for one in inside]),
+        redirects=_count_redirects(tx, shown.site.id, row, [one.id for one in inside], unseen),
         links_elsewhere=_count_links(tx, structure, spaces, hidden),
         within=above.id if above is not None else UNSET,
     )
@@ -133,15 +140,19 @@ def _count_pages(tx: Transaction, spaces: Sequence[str], hidden: HiddenPages) ->
     )
 
 
-def _count_redirects(tx: Transaction, site_id: str, row: Row, inside: Sequence[str]) -> int:
+def _count_redirects(
+    tx: Transaction, site_id: str, row: Row, inside: Sequence[str], unseen: HiddenPages
+) -> int:
     """Return the number of live redirects to a row or to the site spaces inside it."""
     return int(
         tx.value(
-            """SELECT count(*) FROM site_redirects
-               WHERE site_id = :site AND draft = 0 AND (section_id = :row OR site_space_id IN :inside)""",
+            f"""SELECT count(*) FROM site_redirects
+                WHERE site_id = :site AND draft = 0 AND (section_id = :row OR site_space_id IN :inside)
+                  {lead_elsewhere(unseen)}""",
             site=site_id,
             row=row.id,
             inside=list(inside),
+            **unseen.parameters,
         )
     )
 
@@ -176,7 +187,7 @@ def publish_drafts(
     editor = RedirectEditor(tx, to, site)
     for number, id in enumerate(items):
         if found[id] is None:
-            redirect = find_redirect(tx, site.site_id, id)
+            redirect = editor.find_by_id(id)
             if redirect is None:
                 raise NotFound(f"items[{number}]: there is no draft with the ID {id!r} on this site")
             editor.update(redirect, RedirectFields(draft=draft))

@@ -3,7 +3,8 @@ works for one hour, and only as long as the member can see all spaces on the sit
 the preview is valid.
 
 A preview can show the site as a visitor with certain claims would see it. It can also show a single change request as
-if it were merged. People with the URL can't see any other change requests."""
+if it were merged, without the restricted pages that the member can't see. People with the URL can't see any other
+change requests."""
 
 from __future__ import annotations
 
@@ -122,14 +123,14 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
     structure = load_structure(tx, site.id)
     if not _sees_all(tx, actor, structure, drafts=found.drafts):
         return None
-    drafted = _find_drafted(tx, structure, found.change)
+    drafted = _find_drafted(tx, structure, actor, found.change)
     if found.change and drafted is None:
         return None
     look = actor.user_id if found.look else None
     return PreviewGrant(found.site, found.visitor, drafted, signed.expires, look, found.theme, found.drafts)
 
 
-def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
+def _find_drafted(tx: Transaction, structure: Structure, actor: Actor, change_id: str) -> Drafted | None:
     """Return a change request if its space is on the site and the request isn't concealed."""
     # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
@@ -137,7 +138,7 @@ def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Draf
     for shown in structure.site_spaces.values():
         change = find_change(tx, shown.space_id, change_id) if shown.id not in structure.concealed else None
         if change is not None:
-            return Drafted(change.id, shown.space_id, change.revision)
+            return Drafted(change.id, shown.space_id, change.revision, actor)
     return None
 
 
@@ -192,7 +193,7 @@ def preview_url(
         start = get_site_space(structure, site_space_id, "siteSpace")
     if change_id is not None:
         drafted = require_found(
-            _find_drafted(tx, structure, change_id),
+            _find_drafted(tx, structure, site.actor, change_id),
             f"changeRequest: there is no change request with the ID {change_id!r} in the spaces on this site",
         )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)

@@ -11,7 +11,8 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 from .customization.editing import get_customization, list_customizations
-from .customization.showing import shown_to, without_instructions
+from .customization.model import Customization
+from .customization.showing import shown_to, shown_to_member, without_instructions
 from .profile_wire import Customizations, PublishedSite
 from .scripts import list_scripts
 from .structure.outline import visitor_outline
@@ -36,9 +37,9 @@ def present_profile(
     presented = present_site(to, shown.organization, shown.site, _role(site), sync)
     if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
-        looks = {id: without_instructions(look) for id, look in of_site_spaces.items() if id in mine}
+        looks = {id: _shown(tx, site, look) for id, look in of_site_spaces.items() if id in mine}
         return PublishedSite(
-            presented, shown.whole(), Customizations(without_instructions(whole), looks), scripts
+            presented, shown.whole(), Customizations(_shown(tx, site, whole), looks), scripts
         )
     visitor = site.visitor
     presented.urls.published = visitor.base
@@ -49,3 +50,8 @@ def present_profile(
     return PublishedSite(
         presented, shown.whole(), Customizations(shown_to(tx, visitor, whole), looks), scripts
     )
+
+
+def _shown(tx: Transaction, site: SiteAccess, look: Customization) -> Customization:
+    """Return the customization for a member, without the assistant's instructions."""
+    return without_instructions(shown_to_member(tx, site, look))

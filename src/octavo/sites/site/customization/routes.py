@@ -10,7 +10,7 @@ from ..audiences.wire import Preview
 from ..previewing import framed_preview_url
 from . import editing
 from .model import Customization, Override, PutCustomization
-from .showing import without_instructions
+from .showing import shown_to_member
 from .wire import CustomizationQuery, TryCustomization
 
 operation = Area("sites").operation
@@ -19,16 +19,12 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SITE_SPACE = _SITE + "/site-spaces/{siteSpaceId}/customization"
 
 
-def _shown(site: SiteAccess, look: Customization) -> Customization:
-    return look if site.role == "admin" else without_instructions(look)
-
-
 @operation("getSiteCustomizationById", "GET", f"{_SITE}/customization", needs=Can.VIEW, errors=(400,))
 def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -> Customization:
     """Get the customization of a site, with all settings. Only administrators of the site get its assistant's
     instructions."""
     with call.db.read() as tx:
-        return _shown(site, editing.get_customization(tx, site.site_id))
+        return shown_to_member(tx, site, editing.get_customization(tx, site.site_id))
 
 
 @operation(
@@ -69,7 +65,7 @@ def get_site_space_customization(
 ) -> Customization:
     """Get the customization of a site space: its site's customization with the site space's overrides."""
     with call.db.read() as tx:
-        return _shown(site, editing.get_site_space_customization(tx, site, site_space_id))
+        return shown_to_member(tx, site, editing.get_site_space_customization(tx, site, site_space_id))
 
 
 @operation(

@@ -13,7 +13,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.restrictions import main_seen_by, published_seen_by, shown_state
+from octavo.content.revisions.restrictions import (
+    hidden_from,
+    main_seen_by,
+    published_seen_by,
+    shown_state,
+)
 from octavo.errors import BadRequest, Conflict, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Recipient
@@ -57,7 +62,7 @@ class RedirectFields(Struct, frozen=True, kw_only=True):
     permanent: bool | UnsetType = UNSET
 
 
-def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
+def _get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
     return require_found(
         store.find_redirect(tx, site_id, redirect_id),
         f"There is no redirect with the ID {redirect_id!r} on this site.",
@@ -65,12 +70,14 @@ def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow
 
 
 class RedirectEditor:
-    """Editor of the redirects of one site. The site is locked until the transaction ends."""
+    """Editor of the redirects of one site. The site is locked until the transaction ends. Redirects to pages that
+    restrictions hide from the caller don't exist, except that no other redirect can have the same source."""
 
     def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess) -> None:
         lock(tx, site.site_id)
         self._tx, self._to, self._site = tx, to, site
         self.structure = load_seen_structure(tx, site)
+        self._hidden = hidden_from(tx, site.organization)
         self._count = store.count_redirects(tx, site.site_id)
 
     @property
@@ -78,9 +85,26 @@ class RedirectEditor:
         return self._count >= store.MAX_REDIRECTS
 
     def find(self, source: str, *, draft: bool) -> RedirectRow | None:
-        """Return the redirect with exactly this source: the draft if ``draft`` is set, and otherwise the live
-        redirect."""
-        return store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
+        """Return the redirect with exactly this source: the draft if ``draft`` is set, and otherwise the live redirect.
+        Raises Conflict if its page is hidden."""
+        found = store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
+        if found is not None and self._is_hidden(found):
+            raise _taken(source, draft=draft)
+        return found
+
+    def find_by_id(self, redirect_id: str) -> RedirectRow | None:
+        """Return a redirect; None if it doesn't exist or its page is hidden."""
+        found = store.find_redirect(self._tx, self._site.site_id, redirect_id)
+        return found if found is not None and not self._is_hidden(found) else None
+
+    def get(self, redirect_id: str) -> RedirectRow:
+        return require_found(
+            self.find_by_id(redirect_id), f"There is no redirect with the ID {redirect_id!r} on this site."
+        )
+
+    def _is_hidden(self, row: RedirectRow) -> bool:
+        shown = self.structure.site_spaces.get(row.site_space_id or "")
+        return shown is not None and row.page_id in self._hidden.of(shown.space_id)
 
     def create(self, fields: RedirectFields) -> RedirectRow:
         """Create a redirect. Raises Conflict if the site already has a redirect from this source or has too
@@ -107,7 +131,7 @@ class RedirectEditor:
             permanent=bool(fields.permanent),
         )
         self._count += 1
-        made = get_redirect(self._tx, self._site.site_id, redirect_id)
+        made = _get_redirect(self._tx, self._site.site_id, redirect_id)
         self._note("created", made, after=_state_of(made))
         return made
 
@@ -141,7 +165,7 @@ class RedirectEditor:
         if replaced is not None:
             self.delete(replaced)
         store.update_redirect(self._tx, before.id, values)
-        made = get_redirect(self._tx, self._site.site_id, before.id)
+        made = _get_redirect(self._tx, self._site.site_id, before.id)
         action = "published" if is_published else "updated"
         self._note(action, made, before=_state_of(before), after=_state_of(made))
         return made
@@ -174,8 +198,7 @@ class RedirectEditor:
 
     def _require_free(self, source: str, *, draft: bool) -> None:
         if self.find(source, draft=draft) is not None:
-            kind = "a draft redirect" if draft else "a redirect"
-            raise Conflict(f"source: {kind} from {source!r} already exists. Edit or delete it instead.")
+            raise _taken(source, draft=draft)
 
     # --- destinations ----------------------------------------------------------------------------------
 
@@ -266,13 +289,14 @@ class RedirectEditor:
             own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
             if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
                 raise BadRequest(
-                    f"captureWildcard: would cause a redirect loop: {' → '.join([*way, source])}"
+                    f"captureWildcard: would cause a redirect loop ({' → '.join([*way, source])})"
                 )
             if reached is None or not reached.capture or reached.id == but:
                 return
             if store.source_key(reached.source) in seen:
                 return
-            way.append(reached.source)
+            if not self._is_hidden(reached):
+                way.append(reached.source)
             seen.add(store.source_key(reached.source))
             leads_to = self._path_of(store.destination_of(reached))
 
@@ -281,6 +305,11 @@ class RedirectEditor:
         site."""
         found = path_of(self._tx, self.structure, destination)
         return found.strip("/").lower() if found is not None else None
+
+
+def _taken(source: str, *, draft: bool) -> Conflict:
+    kind = "a draft redirect" if draft else "a redirect"
+    return Conflict(f"source: {kind} from {source!r} already exists. Edit or delete it instead.")
 
 
 def _state_of(row: RedirectRow) -> dict[str, object]:
@@ -301,10 +330,11 @@ def _state_of(row: RedirectRow) -> dict[str, object]:
 
 def delete_redirect(tx: Transaction, to: Recipient, site: SiteAccess, redirect_id: str) -> bool:
     """Delete a redirect. Return False if it doesn't exist."""
-    found = store.find_redirect(tx, site.site_id, redirect_id)
+    editor = RedirectEditor(tx, to, site)
+    found = editor.find_by_id(redirect_id)
     if found is None:
         return False
-    RedirectEditor(tx, to, site).delete(found)
+    editor.delete(found)
     return True
 
 

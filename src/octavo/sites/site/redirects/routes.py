@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 from urllib.parse import unquote
 
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
@@ -39,6 +40,7 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
             query.limit,
             query.page,
             query.search,
+            hidden=hidden_from(tx, site.organization),
             draft=query.draft,
             order_by=query.order_by,
         )
@@ -94,8 +96,7 @@ def update_redirect(
     the same source."""
     with call.db.write() as tx:
         editor = RedirectEditor(tx, call, site)
-        found = editing.get_redirect(tx, site.site_id, site_redirect_id)
-        return wire.present_redirect(editor.update(found, wire.fields_of(body)))
+        return wire.present_redirect(editor.update(editor.get(site_redirect_id), wire.fields_of(body)))
 
 
 @operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.EDIT)

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import HiddenPages
 from octavo.core.redirects import MAX_SOURCE
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -112,12 +113,15 @@ def list_redirects(
     page: str | None,
     search: str | None,
     *,
+    hidden: HiddenPages | None = None,
     draft: bool = False,
     order_by: OrderBy = "createdAt",
 ) -> Slice[RedirectRow]:
-    """List the live redirects or the drafts, sorted by source or newest first. ``search``: part of the
-    source."""
+    """List the live redirects or the drafts, sorted by source or newest first. ``search``: part of the source.
+    ``hidden``: pages whose redirects are left out."""
     where, given = "site_id = :site AND draft = :draft", dict[str, Any](site=site_id, draft=int(draft))
+    if hidden is not None:
+        where, given = f"{where}{lead_elsewhere(hidden)}", given | hidden.parameters
     if search:
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
         where, given["search"] = f"{where} AND source_key LIKE :search ESCAPE '!'", f"%{escaped.strip('/')}%"
@@ -134,6 +138,12 @@ def list_redirects(
         descending=order_by != "source",
         **given,
     )
+
+
+def lead_elsewhere(hidden: HiddenPages) -> str:
+    """Return SQL that leaves out ``site_redirects`` to hidden pages, like ``HiddenPages.condition``."""
+    space = "(SELECT x.space_id FROM site_spaces x WHERE x.id = site_redirects.site_space_id)"
+    return hidden.condition(f"COALESCE({space}, '')", "COALESCE(site_redirects.page_id, '')")
 
 
 def count_redirects(tx: Transaction, site_id: str) -> int:

@@ -14,14 +14,14 @@ from typing import Any
 import msgspec
 
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.restrictions import published_seen_by
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
 from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, require_found
 from octavo.interchange.gitsync.requesting import notice_project
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess, find_kept_space_access
+from octavo.organization.access.authorization import SiteAccess, find_kept_space_access, find_space_access
 from octavo.organization.access.roles import SITE, Can, at_least
 from octavo.organization.spaces.store import get_space, list_spaces_by_id
 
@@ -49,10 +49,10 @@ def read_path(field: str, text: str) -> str:
     path = text.lower()
     # Slugs can contain a script's combining marks, which aren't letters themselves.
     readable = _PATH.fullmatch(path) or path == slugify(path)
-    if not readable or path in RESERVED or path.endswith(".md"):
-        raise BadRequest(
-            f"{field}: must contain only letters, digits, and `-_.+`, and must not be a reserved name"
-        )
+    if not readable:
+        raise BadRequest(f"{field}: must contain only letters, digits, and `-_.+`")
+    if path in RESERVED or path.endswith(".md"):
+        raise BadRequest(f"{field}: {path!r} is reserved. Choose another path.")
     return path
 
 
@@ -248,7 +248,7 @@ def add_section(
             )
         if group_id is not None:
             get_group(structure, group_id, "siteSectionGroupId")
-        _require_page(tx, space_id, page_id)
+        _require_page(tx, site, space_id, page_id)
         if not structure.sections and structure.variants(None):
             first = structure.default_site_space(None)
             assert first is not None, "there are some"
@@ -507,7 +507,7 @@ def add_site_space(
         _require_room(structure)
         if any(shown.space_id == space_id for shown in structure.variants(section_id)):
             raise Conflict("spaceId: the space is already in this section")
-        _require_page(tx, space_id, page_id)
+        _require_page(tx, site, space_id, page_id)
         site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
         made = get_site_space(store.load_structure(tx, site.site_id, trashed=True), site_space_id)
         store.update_row(tx, made, title=title, page_id=page_id, draft=int(draft))
@@ -515,11 +515,12 @@ def add_site_space(
     return site_space_id
 
 
-def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
-    """Raise NotFound if the page isn't in the space, and BadRequest if it has no content."""
+def _require_page(tx: Transaction, site: SiteAccess, space_id: str, page_id: str | None) -> None:
+    """Raise NotFound if sites don't show the page or the caller can't see it, and BadRequest if it has no content."""
     if page_id is None:
         return
-    page = find_page(tx, shown_state(tx, None, space_id), page_id)
+    space = find_space_access(tx, site.actor, Can.VIEW, space_id)
+    page = find_page(tx, published_seen_by(tx, space), page_id) if space is not None else None
     if page is None:
         raise NotFound(f"pageId: there is no page with the ID {page_id!r} in this space")
     if page.kind not in ("document", "group"):
@@ -553,7 +554,7 @@ def update_site_space(
             values = {"page_id": None, **values}
         page_id = values.get("page_id")
         if isinstance(page_id, str):
-            _require_page(tx, str(space_id), page_id)
+            _require_page(tx, site, str(space_id), page_id)
         store.update_row(tx, shown, **values)
     was = {name: getattr(shown, name) for name in values}
     note(tx, site, "siteSpace.updated", ("siteSpace", site_space_id), was, values)

@@ -10,6 +10,8 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from octavo.content.revisions.page_versions import filter_restricted_spaces
+from octavo.content.revisions.restrictions import shown_state
 from octavo.content.revisions.states import FOREVER
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -326,14 +328,22 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
 
 
 def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
-    """Return a site's spaces that have no pages: neither a document nor a source of computed documents."""
+    """Return a site's spaces that have no pages that sites show: neither a document nor a source of computed
+    documents."""
+    spaces = [
+        row[0] for row in tx.all("SELECT space_id FROM site_spaces WHERE site_id = :site", site=site_id)
+    ]
+    hidden = {id: shown_state(tx, None, id).hidden for id in filter_restricted_spaces(tx, spaces)}
+    pages = tx.given("hidden", "space_id", "page_id")
+    unless_hidden = f"AND (s.id, p.page_id) NOT IN (SELECT g.space_id, g.page_id FROM {pages} AS g)"
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
             WHERE x.site_id = :site AND NOT EXISTS (
               SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id
               WHERE b.id = s.main_branch AND p.to_seq = {FOREVER} AND p.from_seq <= b.sequence AND p.deleted = 0
-                AND p.kind IN ('document', 'computed'))""",
+                AND p.kind IN ('document', 'computed') {unless_hidden if any(hidden.values()) else ""})""",
         site=site_id,
+        hidden=msgspec.json.encode([(id, page) for id in hidden for page in hidden[id]]).decode(),
     )
     return frozenset(row[0] for row in rows)
 
