@@ -238,3 +238,23 @@ def test_change_requests_of_a_style_check_do_not_count_pages_that_are_hidden_lat
     assert counted("reader")
     restrict(world, SPACE, ADMINISTRATORS, pages[0])
     assert not counted("reader") and counted("admin")
+
+
+def test_the_error_of_a_translation_does_not_name_a_restricted_page(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, f"{WORD} plans")
+    path = world.home.path("/orgs/{organizationId}/translations/{translationId}")
+
+    def notice(error: str) -> str:
+        with world.context.db.write() as tx:
+            text = f"The last run failed: {error}"
+            tx.run(
+                "UPDATE translations SET notice = :t WHERE id = :id", t=text, id=world.home["translationId"]
+            )
+        return str(world.get("editor", path)["notice"])
+
+    error = f"page '{WORD} plans': must have at most 1 MB of Markdown"
+    assert notice(error).endswith(error)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert notice(error) == "The last run failed."
+    assert notice("the model has no answer").endswith("no answer")
