@@ -130,24 +130,6 @@ def test_an_assignee_is_not_notified_of_a_finding_that_quotes_a_restricted_page(
     assert scene.list("editor", "kind=alt-text") == [] == inbox(world, "editor")
 
 
-def test_notifications_of_findings_on_several_pages_quote_none_of_them(scene: ScanScene) -> None:
-    """One of the pages can be restricted later."""
-    world, text = scene.world, "See [this](gherkins.md).\n"
-    scene.write(text)
-    for expected in ("Link to a missing page: gherkins.md", "Link to a missing page"):
-        scene.scan()
-        found = scene.list(query="kind=broken-link")
-        finding = next(one for one in found if one["title"].endswith("gherkins.md"))
-        for who in ("reader", "editor"):
-            body = {"assignee": {"kind": "user", "user": world.users[who]}}
-            assert world.call(
-                "admin", "PATCH", f"{scene.site}/findings/{finding['id']}", json=body
-            ).is_success
-        deliver(world)
-        assert [problem for problem, _ in inbox(world, "editor")] == [expected]
-        scene.change({"operation": "insert_page", "title": "Other", "document": {"markdown": text}})
-
-
 def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scene: ScanScene) -> None:
     world, site = scene.world, Site(scene.world)
     for number in range(6):

@@ -98,9 +98,7 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
     if row.space_id:
         pages = store.list_page_ids(tx, row.id)
         seen = sorted({*pages, *store.map_sources(tx, [row.id])[row.id]})
-        # A title can quote any of the pages, but the notification stays visible to people who can see only one of them.
-        problem = row.title if len(seen) < 2 else KINDS[row.kind].title
-        assigned |= {"problem": problem, "page": min(pages, default=None), "pages": seen}
+        assigned |= {"problem": row.title, "page": min(pages, default=None), "pages": seen}
     else:
         # Titles of findings about a whole site quote visitors. Notifications don't, because they stay visible when
         # their recipients can no longer see all spaces.
