@@ -222,10 +222,8 @@ def test_no_one_finds_a_change_request_by_its_comments_on_a_hidden_page(world: W
     assert found("reader") == [True, True]
 
 
-def test_change_requests_of_a_style_check_do_not_count_pages_that_are_hidden_later(
-    sqlite_world: World,
-) -> None:
-    world, scene = sqlite_world, MergeScene(sqlite_world)
+def test_change_requests_of_a_style_check_do_not_count_pages_that_are_hidden_later(world: World) -> None:
+    scene = MergeScene(world)
     rule = "extends: substitution\nmessage: Use %s.\nlevel: error\nswap:\n  utilize: use\n"
     world.post("admin", f"{scene.site}/styleguide/import", {"files": [{"path": "Use.yml", "text": rule}]})
     pages = [insert(world, SPACE, title, text="We utilize it.\n") for title in ("One", "Two")]
@@ -240,8 +238,7 @@ def test_change_requests_of_a_style_check_do_not_count_pages_that_are_hidden_lat
     assert not counted("reader") and counted("admin")
 
 
-def test_the_error_of_a_translation_does_not_name_a_restricted_page(sqlite_world: World) -> None:
-    world = sqlite_world
+def test_the_error_of_a_translation_does_not_name_a_restricted_page(world: World) -> None:
     page = insert(world, SPACE, f"{WORD} plans")
     path = world.home.path("/orgs/{organizationId}/translations/{translationId}")
 
