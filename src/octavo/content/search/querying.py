@@ -334,8 +334,13 @@ def _is_seen(tx: Transaction, vocabulary: _Vocabulary, word: str, sees: Sees) ->
 def _with_corrections(
     tx: Transaction, vocabulary: _Vocabulary, terms: Sequence[Term], most: float, sees: Sees
 ) -> list[Term]:
-    """Add corrections to the terms that occur on at most ``most`` pages."""
-    doubtful = [word for term in terms if (word := term.word) and vocabulary.pages(word) <= most]
+    """Add corrections to the terms that occur on at most ``most`` pages, or only in sections that ``sees`` rejects."""
+    doubtful = [
+        word
+        for term in terms
+        if (word := term.word)
+        and (vocabulary.pages(word) <= most or not _is_seen(tx, vocabulary, word, sees))
+    ]
     near = vocabulary.near
     new = dict.fromkeys(word for word in doubtful if word not in near)
     near |= _find_corrections(tx, vocabulary, new, sees)
