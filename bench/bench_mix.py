@@ -33,6 +33,8 @@ from figures import figure
 
 CONNECTIONS = 200
 COPIES = 10
+INDEXING = 12
+"""Number of seconds after which the copies are indexed."""
 MIX = ("read", "view", "read", "view", "read", "view", "search", "read", "edit", "comment")
 """Requests that the connections send, in turn."""
 
@@ -67,14 +69,19 @@ class Mix:
         self.view = Asked(READER_PORT, "GET", "/octavo/octavo-manual/quickstart")
         self.search = f"/v1/spaces/{manual}/search?query="
 
-    def start_scan(self) -> Callable[[], str]:
-        """Start to scan a new site. Return a function that returns the status of the scan."""
+    def create_site(self) -> None:
+        """Create the site to scan, and wait until its spaces are indexed."""
         spaces = [self.call("POST", f"/spaces/{self.manual}/duplicate")["id"] for _ in range(COPIES)]
-        site = f"/orgs/{self.org}/sites/{self.call('POST', f'/orgs/{self.org}/sites', {'title': 'Scanned'})['id']}"
+        made = self.call("POST", f"/orgs/{self.org}/sites", {"title": "Scanned"})
+        self.site = f"/orgs/{self.org}/sites/{made['id']}"
         for space in spaces:
-            self.call("POST", f"{site}/site-spaces", {"spaceId": space})
-        scan = self.call("POST", f"{site}/scans", {})["id"]
-        return lambda: str(self.call("GET", f"{site}/scans/{scan}")["status"])
+            self.call("POST", f"{self.site}/site-spaces", {"spaceId": space})
+        time.sleep(INDEXING)
+
+    def start_scan(self) -> Callable[[], str]:
+        """Start to scan the site. Return a function that returns the status of the scan."""
+        scan = self.call("POST", f"{self.site}/scans", {})["id"]
+        return lambda: str(self.call("GET", f"{self.site}/scans/{scan}")["status"])
 
     def next(self, kind: str) -> Asked:
         number = next(self._numbers)
@@ -152,7 +159,13 @@ def main(arguments: list[str]) -> None:
     seconds = next((float(one) for one in arguments if "=" not in one), 10.0)
     given = dict(one.split("=", 1) for one in arguments if "=" in one)
     with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "OCTAVO_DATA": folder, "OCTAVO_DATABASE_URL": "", **given}
+        environ = {
+            **os.environ,
+            "OCTAVO_DATA": folder,
+            "OCTAVO_DATABASE_URL": "",
+            "OCTAVO_HEADER_SECONDS": "600",
+            **given,
+        }
         octavo = str(Path(sys.executable).with_name("octavo"))
         command = [octavo, "serve", "--port", str(PORT), "--reader-port", str(READER_PORT)]
         server = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
@@ -160,6 +173,7 @@ def main(arguments: list[str]) -> None:
             wait_for(PORT)
             wait_for(READER_PORT)
             mix = Mix((Path(folder) / "admin-token").read_text().strip())
+            mix.create_site()
             asyncio.run(run(mix, ["read", "view"] * 4, 1))
             alone = asyncio.run(run(mix, ["read", "view"] * (CONNECTIONS // 2), seconds))
             print("readers alone")

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from octavo.kit.http.compression import Compressor
 from octavo.kit.http.edge import Edge, fixed, text_error
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.serving import PortLimits, PortListener, run_served
+from octavo.kit.scheduling.shares import SharedThreads
 
 _LIMITS = PortLimits(connections=100, backlog=100, header_seconds=600, header_limit=65536)
 
@@ -23,7 +23,7 @@ async def serve(folder: Path, port: int) -> None:
     ]
     edge = Edge(
         routes,
-        pool=ThreadPoolExecutor(4),
+        pool=SharedThreads("requests are waiting", 4, "edge"),
         metrics=Metrics(),
         compressor=Compressor(),
         refuse=text_error,

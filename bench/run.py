@@ -1,12 +1,13 @@
 """Run all benches one after the other and print their figures in one table, for ``make bench``.
 
-    python bench/run.py [--only NAME...] [--minutes 30] [--into bench/out] [--more]
+    python bench/run.py [--only NAME...] [--minutes 30] [--into bench/out] [--more] [--manual]
 
 Writes ``figures.md`` (a table: each figure, the value it is compared with, the ratio, the target, and whether it is
 met), ``figures.svg`` (the distance of each figure from its target), and ``figures.jsonl`` into a folder. Sizes are
 chosen so that all benches take half an hour on a quiet machine with two cores: a bench that exceeds its part is
 stopped, one for which no time is left isn't started, and the table says so. ``--more``: also run those that download
-packages, without a time limit. Exits with 1 if anything wasn't measured.
+packages, without a time limit. ``--manual``: also write the results page of the manual. Exits with 1 if anything wasn't
+measured.
 
 Only figures of one run are comparable; on a busy machine, wall times say little. A missed target isn't an error.
 """
@@ -58,7 +59,7 @@ BENCHES = (
     Bench("search", 190),
     Bench("asking", 20),
     Bench("conversations", 50, ("3000",)),
-    Bench("findings", 20),
+    Bench("findings", 60),
     Bench("openapi", 50),
     Bench("programs", 50, ("2000",)),
     Bench("printing", 30),
@@ -68,7 +69,7 @@ BENCHES = (
     Bench("growth_search", 40, ("5000", "SQLite")),
     Bench("growth_postgresql", 50, ("2000",)),
     Bench("processes", 190, ("1",)),
-    Bench("mix", 40, ("8",)),
+    Bench("mix", 60, ("8",)),
     Bench("load", 80, ("--seconds", "40")),
     Bench("streams", 110, ("--streams", "2000", "--requests", "500")),
     Bench("turns", 100, ("2000", "SQLite")),
@@ -76,6 +77,9 @@ BENCHES = (
     Bench("references", 0, fetches=True),
     Bench("moving", 0, fetches=True),
 )
+
+
+HEAD = ("| What | Figure | Compared with | Ratio | Target | |", "| --- | ---: | ---: | ---: | --- | --- |")
 
 
 class Outcome(NamedTuple):
@@ -112,33 +116,62 @@ def run(bench: Bench, seconds: float | None, kept: Path) -> Outcome:
     return Outcome(bench, figures, time.monotonic() - began, problem)
 
 
-def table(outcomes: Sequence[Outcome], load: float) -> str:
-    """Return all figures as Markdown, with missing ones."""
-    found = [figure for outcome in outcomes for figure in outcome.figures]
-    judged = [figure for figure in found if figure.is_met is not None]
+def summary(outcomes: Sequence[Outcome], load: float) -> str:
+    """Return a paragraph about the machine and the run."""
+    judged = [one for outcome in outcomes for one in outcome.figures if one.is_met is not None]
     took = sum(outcome.seconds for outcome in outcomes)
-    lines = [
-        "# Figures",
-        "",
+    return (
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Python "
-        f"{platform.python_version()}, "
-        f"load {load:.1f} at the start, {took / 60:.0f} minutes. Met: {sum(bool(f.is_met) for f in judged)} of "
-        f"{len(judged)} with a target.",
+        f"{platform.python_version()}, load {load:.1f} at the start, {took / 60:.0f} minutes. "
+        f"Met: {sum(bool(one.is_met) for one in judged)} of {len(judged)} with a target."
+    )
+
+
+def row(one: Figure) -> str:
+    """Return the table cells of a figure."""
+    ratio = "" if one.ratio is None else shown(one.ratio)
+    beside = "" if one.beside is None else shown(one.beside)
+    verdict = {None: "", True: "met", False: "**missed**"}[one.is_met]
+    value = f"{shown(one.value)} {one.unit}".rstrip()
+    what = one.what.replace("|", "\\|")
+    return f"{what} | {value} | {beside} | {ratio} | {one.wanted} | {verdict} |"
+
+
+def missing(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the lines about benches that weren't completed."""
+    lines = [f"* `{each.bench.name}`: {each.problem}" for each in outcomes if each.problem]
+    return ["", "Not measured, or incomplete:", "", *lines] if lines else []
+
+
+def table(outcomes: Sequence[Outcome], load: float) -> str:
+    """Return all figures as one Markdown table, with missing ones."""
+    lines = ["# Figures", "", summary(outcomes, load), "", f"| Bench {HEAD[0]}", f"| --- {HEAD[1]}"]
+    lines += [f"| {one.bench} | {row(one)}" for outcome in outcomes for one in outcome.figures]
+    return "\n".join([*lines, *missing(outcomes)]) + "\n"
+
+
+def manual_page(outcomes: Sequence[Outcome], load: float) -> str:
+    """Return the results page of the manual, with a table for each bench."""
+    lines = [
+        "---",
+        "description: What the benchmarks measured for this version.",
+        "icon: gauge-high",
+        "---",
         "",
-        "| Bench | What | Figure | Compared with | Ratio | Target | |",
-        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+        "# Benchmark results",
+        "",
+        "`make bench` measures these figures, and `python bench/run.py --manual` writes this page. A figure is "
+        "compared with another measurement of the same run, such as an empty server, so a slower machine changes both. "
+        "[Performance](performance.md) explains what the figures mean for operating a server.",
+        "",
+        summary(outcomes, load),
     ]
-    for one in found:
-        ratio = "" if one.ratio is None else shown(one.ratio)
-        beside = "" if one.beside is None else shown(one.beside)
-        verdict = {None: "", True: "met", False: "**missed**"}[one.is_met]
-        value = f"{shown(one.value)} {one.unit}".rstrip()
-        what = one.what.replace("|", "\\|")
-        lines.append(f"| {one.bench} | {what} | {value} | {beside} | {ratio} | {one.wanted} | {verdict} |")
-    missing = [f"* `{each.bench.name}`: {each.problem}" for each in outcomes if each.problem]
-    if missing:
-        lines += ["", "Not measured, or incomplete:", "", *missing]
-    return "\n".join(lines) + "\n"
+    for outcome in outcomes:
+        if outcome.figures:
+            heading = outcome.bench.name.replace("_", " ").capitalize().replace("Postgresql", "PostgreSQL")
+            lines += ["", f"## {heading}", "", f"`bench/bench_{outcome.bench.name}.py`", "", *HEAD]
+            lines += [f"| {row(one)}" for one in outcome.figures]
+    return "\n".join([*lines, *missing(outcomes)]) + "\n"
 
 
 def plot(figures: Sequence[Figure]) -> str:
@@ -177,6 +210,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--into", type=Path, default=HERE / "out")
     parser.add_argument("--more", action="store_true", help="also benches that download third-party packages")
+    parser.add_argument("--manual", action="store_true", help="also write the results page of the manual")
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     load, until = os.getloadavg()[0], time.monotonic() + options.minutes * 60
@@ -199,6 +233,8 @@ def main() -> int:
     )
     (options.into / "figures.md").write_text(table(outcomes, load))
     (options.into / "figures.svg").write_text(plot(figures))
+    if options.manual:
+        (Path(DOCS) / "running/benchmarks.md").write_text(manual_page(outcomes, load))
     print(f"\n{len(figures)} figures written to {options.into / 'figures.md'}")
     return int(any(outcome.problem and not outcome.bench.fetches for outcome in outcomes))
 

@@ -359,7 +359,7 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
             await asyncio.get_running_loop().run_in_executor(None, work)
         except Exception:
             # The next run is a new attempt, which is enough if, for example, the database asked for one.
-            log.exception("repeated work failed")
+            log.exception("recurring work failed")
 
 
 def create_api() -> Application:
@@ -421,7 +421,9 @@ def serve(
             try:
                 require_free(host, port)
             except OSError as error:
-                raise Unavailable(f"port {port} on {host}: {error.strerror}") from None
+                raise Unavailable(
+                    f"port {port} on {host} can't be used ({error.strerror}). Choose another port."
+                ) from None
     metrics = Metrics()
     metrics.note_restarts(assigned.number + 1, assigned.deaths)
     begin_traces(metrics)

@@ -125,9 +125,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Email address of the first administrator, who is created on the first start; further "
-                "server administrators after commas. By default, the first administrator chooses an "
-                "address in the browser"
+                "Email address of the first administrator, whose account is created on the first start. Add other"
+                " server administrators, separated by commas. If empty, the first administrator enters an email"
+                " address in the browser"
             )
         ),
     ] = ""
@@ -145,8 +145,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Key to encrypt secrets in the database: 32 bytes as hex or base64, or a passphrase; older"
-                " keys after commas (default: the file secret-key in the data folder)"
+                "Key that encrypts secrets in the database: 32 bytes as hex or base64, or a passphrase; older"
+                " keys can follow, separated by commas (default: the file secret-key in the data folder)"
             ),
             extra=_SECRET,
         ),
@@ -157,11 +157,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=256,
-            description="Threads of a process that read for one organization; half as many additional threads write",
+            description=(
+                "Number of read threads that one organization can use in a process; the process also has half as many"
+                " write threads"
+            ),
         ),
     ] = 8
     database_connections: Annotated[
-        int, Meta(ge=3, le=1000, description="Maximum number of PostgreSQL connections of a process")
+        int, Meta(ge=3, le=1000, description="Maximum number of PostgreSQL connections per process")
     ] = 8
     event_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events")] = 30
     integration_processes: Annotated[
@@ -175,7 +178,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = True
     allow_private_fetch: Annotated[
-        str, Meta(description="Private addresses that outgoing requests may reach: comma-separated host:port")
+        str, Meta(description="Private addresses that outgoing requests can reach: comma-separated host:port")
     ] = ""
     check_links: Annotated[
         bool,
@@ -206,7 +209,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Proxies whose traces are continued: comma-separated addresses or networks; traces of other"
+                "Proxies whose traces are continued: comma-separated addresses or networks; traces from other"
                 " callers become links"
             )
         ),
@@ -237,14 +240,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=256, description="Maximum number of questions that a process answers at the same time"),
     ] = 16
     connections: Annotated[
-        int, Meta(ge=10, le=100_000, description="Maximum number of open connections of a process")
+        int, Meta(ge=10, le=100_000, description="Maximum number of open connections per process")
     ] = 1000
     event_streams: Annotated[
         int,
         Meta(
             ge=0,
             le=100_000,
-            description="Maximum number of event streams of a process, in addition to its connections",
+            description="Maximum number of event streams per process, in addition to its connections",
         ),
     ] = 4000
     backlog: Annotated[
@@ -273,14 +276,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 8 * 1024
     cache_memory: Annotated[
         int,
-        Meta(ge=16 * 1024 * 1024, description="Maximum size of all caches of a process together in bytes"),
+        Meta(ge=16 * 1024 * 1024, description="Maximum total size in bytes of all caches in a process"),
     ] = 384 * 1024 * 1024
     dns_servers: Annotated[
         str,
         Meta(
             description=(
-                "Name servers to look up DNS records of email domains and site domains: comma-separated address:port"
-                " (default: the system's)"
+                "Name servers for looking up DNS records of email domains and site domains: comma-separated"
+                " address:port (default: the system's)"
             )
         ),
     ] = ""
@@ -288,7 +291,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "Whether all organizations may use domains and proxy paths for sites without verifying them;"
+                "Whether all organizations can use domains and proxy paths for sites without verifying them;"
                 " for servers with a single owner"
             )
         ),
@@ -330,7 +333,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(ge=0, description="Seconds after which a database statement is logged with its plan; 0: never"),
     ] = 0.0
     invitations_per_day: Annotated[
-        int, Meta(ge=1, description="Maximum number of email addresses that one person may invite per day")
+        int, Meta(ge=1, description="Maximum number of email addresses that one person can invite per day")
     ] = 500
     mails_per_day: Annotated[
         int, Meta(ge=1, description="Maximum number of emails to one address per day")
@@ -369,15 +372,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     smtp_require_tls: Annotated[
         bool,
         Meta(
-            description="Whether email is only sent over TLS, even if the mail server does not offer STARTTLS"
+            description=(
+                "Whether email is sent only over TLS; if so, sending fails when the mail server doesn't offer STARTTLS"
+            )
         ),
     ] = False
     mail_from: Annotated[str, Meta(description="Sender address of emails")] = "octavo@localhost"
     oidc_issuer: Annotated[
         str, Meta(description="Issuer URL of an OpenID Connect provider for sign-in (optional)")
     ] = ""
-    oidc_client_id: Annotated[str, Meta(description="Client ID at that provider")] = ""
-    oidc_client_secret: Annotated[str, Meta(description="Client secret at that provider", extra=_SECRET)] = ""
+    oidc_client_id: Annotated[str, Meta(description="Client ID for that provider")] = ""
+    oidc_client_secret: Annotated[str, Meta(description="Client secret for that provider", extra=_SECRET)] = (
+        ""
+    )
     oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
         "OpenID Connect"
     )
@@ -392,7 +399,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Meta(description="Distinguished name to search the directory as (default: anonymous)")
     ] = ""
     ldap_password: Annotated[str, Meta(description="Password of that user", extra=_SECRET)] = ""
-    ldap_people: Annotated[str, Meta(description="Distinguished name of the entry above all people")] = ""
+    ldap_people: Annotated[str, Meta(description="Base DN for people")] = ""
     ldap_filter: Annotated[
         str,
         Meta(description="LDAP filter that finds a person by {email}, or by {name}, the part before the @"),
@@ -403,13 +410,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     ldap_groups: Annotated[
         str,
-        Meta(
-            description="Distinguished name of the entry above all groups that become teams of that organization"
-            " (optional)"
-        ),
+        Meta(description="Base DN for the groups that become teams in that organization (optional)"),
     ] = ""
     ldap_group_filter: Annotated[
-        str, Meta(description="LDAP filter that finds the groups of a person by {dn} or {email}")
+        str, Meta(description="LDAP filter that finds a person's groups by {dn} or {email}")
     ] = "(|(member={dn})(uniqueMember={dn}))"
     github_url: Annotated[
         str, Meta(description="URL of the GitHub server where the app for Git sync is registered")
@@ -422,7 +426,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         ""
     )
     github_app_webhook_secret: Annotated[
-        str, Meta(description="Webhook secret of that app; without it, webhooks are refused", extra=_SECRET)
+        str, Meta(description="Webhook secret of that app; without it, webhooks are rejected", extra=_SECRET)
     ] = ""
     gitlab_url: Annotated[
         str, Meta(description="URL of the GitLab server where the application for Git sync is registered")
@@ -440,7 +444,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     embed_origins: Annotated[
         str,
         Meta(
-            description="Origins whose pages may embed sites in a frame, separated by spaces; * allows all, empty none",
+            description=(
+                "Origins whose pages can embed sites in a frame, separated by spaces; * allows all origins, and an"
+                " empty value allows none"
+            ),
             pattern=_ORIGINS,
         ),
     ] = "*"

@@ -30,7 +30,7 @@ def age(world: World) -> str | None:
 
 
 def test_a_backup_is_reported_as_good_failed_or_old(world: World, clock: Any) -> None:
-    assert find_finding(world) == ("backup", True, "`octavo backup` hasn't written one yet")
+    assert find_finding(world) == ("backup", True, "`octavo backup` hasn't written a backup yet")
     assert age(world) is None
     with recorded(world.context.db, "/backups") as note_size:
         note_size(10)

@@ -167,7 +167,7 @@ def test_damage_and_gaps_are_reported(source: Context, tmp_path: Path) -> None:
         with pytest.raises(BadRequest, match="damaged|same name as another"):
             restore_followed(settings, place)
     path.unlink()
-    assert "pages 2 of" in verify_followed(place)[0]
+    assert "file 2 of the backup" in verify_followed(place)[0]
     with pytest.raises(BadRequest, match="Use --until to restore"):
         restore_followed(settings, place)
     restore_followed(settings, place, first.time)

@@ -147,7 +147,7 @@ def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scen
         return answer
 
     refused = assign({"kind": "user", "user": world.users["guest"]})
-    assert refused.status_code == 400 and "can't see all spaces" in refused.text
+    assert refused.status_code == 400 and "can't see all of its spaces" in refused.text
     assert assign({"kind": "user", "user": world.users["editor"]}).is_success
     [notification] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
     assert notification["reason"] == "assigned" and notification["problem"].endswith(

@@ -133,8 +133,8 @@ def test_a_dismissed_finding_stays_dismissed(scene: ScanScene) -> None:
 
 def test_a_scan_checks_only_pages_that_changed(scene: ScanScene, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
-    check_page = scanning.check_page
-    monkeypatch.setattr(scanning, "check_page", lambda *given: checked.append(1) or check_page(*given))
+    check_text = scanning.check_text
+    monkeypatch.setattr(scanning, "check_text", lambda *given: checked.append(1) or check_text(*given))
     scene.scan()
     assert len(checked) > 3
     checked.clear()

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.kit.processes import highlighting
 from octavo.kit.processes.children import run_child, start_child
+from octavo.kit.processes.helper_process import HelperProcess
 from octavo.kit.runtime.process import ScriptProcess
 from octavo.operations.developing import bundling
 from settled import until
@@ -55,7 +55,7 @@ def test_a_program_gets_only_the_environment_it_is_given(tmp_path: Path) -> None
 def test_long_running_processes_have_no_secrets() -> None:
     """The lexers of code blocks and the scripts of integrations process untrusted text and code."""
     script = ScriptProcess()
-    listings = highlighting._start()
+    listings = HelperProcess("octavo.kit.processes.highlighting").start()
     try:
         assert environment_of(listings.pid) == {"PATH", "LC_ALL"}
         assert environment_of(script._process.pid) == {"PATH", "LC_ALL", "DENO_DIR", "NO_COLOR"}

@@ -56,8 +56,9 @@ def test_code_blocks_of_a_page_share_a_time_limit(highlighter):
 
 def test_a_dead_process_is_replaced(highlighter):
     assert highlighter.for_page()(CODE, "python")
-    highlighter._process.kill()
-    highlighter._process.wait()
+    running = highlighter._process._process
+    running.kill()
+    running.wait()
     assert highlighter.for_page()(CODE, "python")
 
 

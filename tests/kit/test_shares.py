@@ -201,7 +201,7 @@ POOLS = {
     "requests are waiting for integrations",
     "requests are waiting for other servers",
     "requests are being sent",
-    "images are being made",
+    "images are being generated",
     "integration scripts are running",
     "short jobs are running",
     "long jobs are running",

@@ -161,7 +161,7 @@ def test_a_check_reports_when_certificates_expire(
     outgoing_tls.cache_clear()
     assert 0 < certificate_days("127.0.0.1", int(host.rpartition(":")[2]), 5) < 0.1
     assert diagnosis._certificates(settings) == [
-        ("certificates", False, "127.0.0.1: the certificate expires in 0 days and wasn't renewed")
+        ("certificates", False, "127.0.0.1: the certificate expires in 0 days and hasn't been renewed")
     ]
     monkeypatch.setattr(diagnosis, "_RENEWED", 0)
     assert diagnosis._certificates(settings) == [

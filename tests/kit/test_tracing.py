@@ -173,7 +173,7 @@ def test_an_unavailable_collector_is_logged_once(collector: Collector, monkeypat
 def test_a_check_reports_whether_the_collector_responds(collector: Collector, monkeypatch):
     assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-    assert diagnosis._traces() == [("traces", False, "the collector doesn't respond: Connection refused")]
+    assert diagnosis._traces() == [("traces", False, "the collector didn't respond: Connection refused")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     assert [works for _, works, _ in diagnosis._traces()] == [False]
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")

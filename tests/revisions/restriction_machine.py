@@ -167,6 +167,8 @@ class Machine:
         self.main: Known = {}
         self.drafted: Known = {}
         self.rules: dict[str, Rule] = {}
+        self.drafts: list[str] = []
+        """The revisions of the change request."""
         self.team: set[str] = set()
         self.roles: dict[str, str] = {}
         self.number = 0
@@ -222,6 +224,7 @@ class Machine:
             secret.words |= secret.drafted
             secret.drafted.clear()
         self.drafted, self.gone_drafted = {}, {}
+        self.drafts.clear()
 
     def change(self, at: str, *changes: dict[str, Any]) -> httpx.Response:
         return self.world.call(
@@ -247,6 +250,9 @@ class Machine:
 
     def refresh(self) -> None:
         with self.world.context.db.read() as tx:
+            head = find_state(tx, self.place["spaceId"], self.place["changeRequestId"]).revision_id
+            if head not in self.drafts:
+                self.drafts.append(head)
             for who in PEOPLE:
                 access = space_access(tx, self.world.actor(who), Can.VIEW, self.place["spaceId"])
                 self.roles[who] = access.role
@@ -651,7 +657,7 @@ class Machine:
             ids["spaceId"] = self.other
         options: dict[str, Any] = {}
         if "revisionId" in operation.path and self.random.random() < 0.7:
-            ids["revisionId"] = self.revision()
+            ids["revisionId"] = self.random.choice((self.revision(), self.random.choice(self.drafts)))
         if operation.method == "GET" and self.random.random() < 0.3:
             words = sorted(self.pages[id].words | self.pages[id].drafted) if id in self.pages else ["plans"]
             query = sample_of(operation).query_for(Instead(self.place, ids))

@@ -135,3 +135,27 @@ def test_drafts_of_a_site_count_only_pages_that_the_caller_sees(world: World) ->
     assert counts("admin")[0] == before[0]
     restrict(world, SPACE, ON_SITES, page)
     assert counts("reader") == before and counts("admin") == added
+
+
+def test_search_counts_only_pages_that_the_caller_sees(world: World) -> None:
+    """There are more matches than a search reads at once."""
+    above = insert(world, SPACE, "Above")
+    for into, number in ((None, 12), (above, 40)):
+        page = {"operation": "insert_page", "document": {"markdown": "Gherkins.\n\n## More\n\nGherkins."}}
+        place = {"into": into} if into else {}
+        edit(
+            world, SPACE, *({**page, **place, "title": f"Jar {place and 'below'} {n}"} for n in range(number))
+        )
+    tagged = {"tags": [{"tag": {"kind": "tag", "tag": "salty"}}]}
+    edit(world, SPACE, {"operation": "update_page", "page": above, **tagged, "title": "Gherkins"})
+    path = world.home.path(f"{SPACE}/search")
+
+    def count(who: str, **more: str) -> tuple[int, bool]:
+        found = world.get(who, path, params={"query": "gherkins", "limit": "5", **more})
+        return found["count"], "countIsLowerBound" in found
+
+    assert count("reader") == count("admin") == (53, False)
+    restrict(world, SPACE, ADMINISTRATORS, above)
+    assert count("reader") == (12, False) and count("admin") == (53, False)
+    assert count("reader", tag="salty") == (0, False) and count("admin", tag="salty") == (1, False)
+    assert count("reader", limit="100") == (12, False)

@@ -156,19 +156,19 @@ def test_a_hostile_site_is_reported_by_page(
     told = {(name, problem["rule"], problem["text"]) for name, all_ in found.items() for problem in all_}
     for name, rule, text in (
         ("", "anchor", "next#b"),
-        ("", "link", "/gone answers 404"),
+        ("", "link", "/gone responded with status 404"),
         ("", "link", "//[x isn't a valid URL"),
         ("", "link", "round causes a redirect loop"),
-        ("", "link", "huge doesn't respond"),
+        ("", "link", "huge didn't respond"),
         ("empty", "link", "no readable HTML"),
-        ("", "image", "gone.png answers 404"),
+        ("", "image", "gone.png responded with status 404"),
         ("", "image", "text/html"),
         ("", "alternative-text", "gone.png"),
         ("", "alternative-text", "embedded in the page"),
-        ("", "markdown", "index.md answers 404"),
+        ("", "markdown", "index.md responded with status 404"),
         ("next", "accept", "text/html"),
-        ("llms.txt", "llms", "lost.md answers 404"),
-        ("sitemap.xml", "sitemap", "unmapped answers 404"),
+        ("llms.txt", "llms", "lost.md responded with status 404"),
+        ("sitemap.xml", "sitemap", "unmapped responded with status 404"),
         ("", "external", "hosts in private networks aren't allowed"),
     ):
         assert [1 for told_ in told if told_[:2] == (name, rule) and text in told_[2]], (name, rule, text)

@@ -525,7 +525,10 @@ def test_a_hidden_secret_is_never_sent_to_another_server(connected: Connected) -
 def test_lists_that_never_end_are_refused(connected: Connected) -> None:
     connected.service.answer = lambda path, query, body: [issue(1)] * 100
     connected.add("builtin:github-issues", repository="acme/docs", token=TOKEN)
-    assert connected.sync()["failureMessage"] == "GitHub returned an endless list. Try again later."
+    assert (
+        connected.sync()["failureMessage"]
+        == "GitHub returned too many issues that were updated at the same time. Try again later."
+    )
     assert len(connected.service.asked) <= 30
     connected.service.answer = lambda *_: [
         {"number": {}, "title": 7, "labels": "x", "created_at": "never"},

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import re
+import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +16,34 @@ import httpx
 import pytest
 
 from octavo.delivery.studio.serving import find_missing
-from serving import Administrator, free_ports, octavo_here, serving_new
+from octavo.kit.clock import now
+from serving import Administrator, Served, first_starts, free_ports, octavo_here, serving, serving_new
 from tools import absent
 
 PASSWORD = "correct horse battery"
+ADMINISTRATOR = "ines.okafor@example.com"
+_OPTIONS = {
+    "viewport": {"width": 1440, "height": 900},
+    "reduced_motion": "reduce",
+    "service_workers": "block",
+}
+"""Options of contexts. The service worker, which matters offline, would load all files in each of them: tests
+of it pass ``service_workers="allow"``."""
 
 
 class App(Administrator):
-    """The app at ``url``. ``trouble``: refused requests and errors of all its pages. ``elsewhere``: an unused
-    port from which it can fetch."""
+    """The app at ``url``. ``first_address``: the URL at which its administrator set up their account; ``state``: the
+    cookies and storage of the browser in which they did. ``trouble``: refused requests and errors of all its pages.
+    ``elsewhere``: an unused port from which it can fetch."""
 
-    def __init__(self, served: Any, browser: Any, settings: dict[str, str], elsewhere: int) -> None:
+    def __init__(
+        self,
+        served: Served,
+        browser: Any,
+        settings: dict[str, str],
+        elsewhere: int,
+        signed_in: dict[str, Any],
+    ) -> None:
         super().__init__(served)
         self.elsewhere = elsewhere
         self.settings = settings
@@ -30,16 +51,8 @@ class App(Administrator):
         self.url = served.url
         self.browser = browser
         self.trouble: list[str] = []
-        found = re.search(r"^Open +(\S+)$", served.output.read_text(), re.M)
-        assert found is not None
-        self.first_address = found[1]
-        page = self.watch(browser.new_context())
-        page.goto(self.first_address)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Finish setup").click()
-        page.get_by_role("navigation", name="Main").wait_for()
-        self.state = page.context.storage_state()
-        page.context.close()
+        self.first_address = signed_in["address"]
+        self.state = signed_in["state"]
 
     def colleague(self, name: str, role: str = "edit", organization: str = "") -> httpx.Client:
         """Return the API client of another member of the organization, or of another one."""
@@ -77,19 +90,13 @@ class App(Administrator):
 
     def open(self, path: str, **options: Any) -> Any:
         """Open the app at a path in a new context, signed in."""
-        context = self.browser.new_context(
-            storage_state=self.state,
-            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
-        )
+        context = self.browser.new_context(storage_state=self.state, **{**_OPTIONS, **options})
         return self._go(self.watch(context), path)
 
     def open_as(self, colleague: httpx.Client, path: str, **options: Any) -> Any:
         """Open the app as another member of the organization."""
         who = {"authorization": colleague.headers["authorization"]}
-        context = self.browser.new_context(
-            extra_http_headers=who,
-            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
-        )
+        context = self.browser.new_context(extra_http_headers=who, **{**_OPTIONS, **options})
         return self._go(self.watch(context), path)
 
     def fill_space(self, title: str, pages: list[Any], **more: Any) -> str:
@@ -147,6 +154,39 @@ def wait_until_kept(page: Any, words: str) -> None:
     )
 
 
+def _sign_in(served: Served, browser: Any) -> dict[str, Any]:
+    """Set up the account of the first administrator, and return what App needs."""
+    found = re.search(r"^Open +(\S+)$", served.output.read_text(), re.M)
+    assert found is not None
+    page = browser.new_page()
+    page.goto(found[1])
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Finish setup").click()
+    page.get_by_role("navigation", name="Main").wait_for()
+    signed_in = {"address": found[1], "state": page.context.storage_state()}
+    page.context.close()
+    return signed_in
+
+
+def _copy_signed_in(data: Path, browser: Any) -> str:
+    """Create a data folder in which the first administrator set up their account, once per run. Return what App needs
+    as JSON, with ``{url}`` in place of the server's URL."""
+    (starts,) = first_starts
+    folder = starts / "signed-in"
+    with (starts / "signed-in.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            with serving_new(starts / "signing-in", OCTAVO_ADMIN_EMAIL=ADMINISTRATOR) as served:
+                signed_in = json.dumps(_sign_in(served, browser)).replace(served.url, "{url}")
+            (served.data / "signed-in.json").write_text(signed_in)
+            served.data.rename(folder)
+    shutil.copytree(folder, data)
+    with closing(sqlite3.connect(data / "octavo.db")) as connection, connection:
+        # Who proved their identity does so again after some minutes.
+        connection.execute("UPDATE sessions SET proved_at = ?", (now(),))
+    return (data / "signed-in.json").read_text()
+
+
 @contextmanager
 def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
     """Yield the app of a new installation."""
@@ -154,12 +194,15 @@ def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
     if missing is not None:
         absent(missing)
     (elsewhere,) = free_ports(1)
-    with serving_new(
-        folder,
-        OCTAVO_ADMIN_EMAIL="ines.okafor@example.com",
-        **{"OCTAVO_ALLOW_PRIVATE_FETCH": f"127.0.0.1:9,127.0.0.1:{elsewhere}", **settings},
-    ) as served:
-        found = App(served, browser, settings, elsewhere)
+    given = {
+        "OCTAVO_ADMIN_EMAIL": ADMINISTRATOR,
+        "OCTAVO_ALLOW_PRIVATE_FETCH": f"127.0.0.1:9,127.0.0.1:{elsewhere}",
+        **settings,
+    }
+    signed_in = "" if "OCTAVO_DATABASE_URL" in settings else _copy_signed_in(folder, browser)
+    with serving(folder, **given) as served:
+        state = json.loads(signed_in.replace("{url}", served.url)) if signed_in else _sign_in(served, browser)
+        found = App(served, browser, settings, elsewhere, state)
         yield found
         assert found.trouble == []
 

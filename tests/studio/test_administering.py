@@ -164,7 +164,7 @@ def test_server_administrators_merge_accounts_and_add_administrators(app):
     dialog = page.get_by_role("dialog", name="Add administrator")
     dialog.get_by_label("Email address").fill(kept)
     dialog.get_by_role("button", name="Add administrator").click()
-    expect(page.get_by_role("region", name="Notifications")).to_contain_text("Noor is an administrator now")
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("Noor is now an administrator")
     page.context.close()
 
 

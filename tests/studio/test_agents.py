@@ -77,7 +77,7 @@ def answer(page):
 def test_an_agent_is_connected_and_disconnected_by_keyboard(app):
     asking = Asking(app, "A program with quite a long name that nobody would shorten")
     page = asking.open()
-    expect(page.get_by_role("main")).to_contain_text("It gets access to")
+    expect(page.get_by_role("main")).to_contain_text("The app will have access to")
     for size, scheme in VIEWS:
         shows(page, size, scheme)
     page.set_viewport_size(WIDE)
@@ -90,7 +90,7 @@ def test_an_agent_is_connected_and_disconnected_by_keyboard(app):
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     expect(page.get_by_role("checkbox", name="Comment and reply")).not_to_be_checked()
-    days = page.get_by_role("combobox", name="Access ends after")
+    days = page.get_by_role("combobox", name="Access expires after")
     days.focus()
     page.keyboard.press("Home")
     expect(days).to_have_value("1")

@@ -121,7 +121,7 @@ def test_the_save_key_accepts_the_edited_result(app: Any) -> None:
     page.get_by_role("region", name=re.compile("^Conflict 1 of")).wait_for()
     page.keyboard.press("3")
     page.get_by_role("button", name="Edit result").click()
-    page.get_by_role("textbox", name="Markdown output").fill("Words of both.")
+    page.get_by_role("textbox", name="Result (Markdown)").fill("Words of both.")
     with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
         page.keyboard.press("ControlOrMeta+Enter")
     expect(page.get_by_role("button", name="Merge", exact=True)).to_be_visible()

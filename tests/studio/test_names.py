@@ -197,7 +197,7 @@ def test_search_and_edit_have_shortcuts(app: App, addresses: dict[str, str]) -> 
 
 
 def test_the_editor_shows_save_status_and_other_editors(app: App, addresses: dict[str, str]) -> None:
-    page = app.open(addresses["edit"])
+    page = app.open(addresses["edit"], service_workers="allow")
     content = page.get_by_role("textbox", name="Page content", exact=True)
     expect(content).to_have_attribute("contenteditable", "true")
     status = page.get_by_role("status")

@@ -30,7 +30,7 @@ def space(app: App) -> str:
 
 
 def test_the_manifest_offers_to_install_the_app(app: App) -> None:
-    page = app.open("/")
+    page = app.open("/", service_workers="allow")
     address = page.locator('link[rel="manifest"]').get_attribute("href")
     answer = page.request.get(f"{app.url}{address}")
     told = answer.json()
@@ -41,7 +41,7 @@ def test_the_manifest_offers_to_install_the_app(app: App) -> None:
 
 
 def test_opened_pages_are_read_without_a_connection(app: App, space: str) -> None:
-    page = app.open(f"/s/{space}/start")
+    page = app.open(f"/s/{space}/start", service_workers="allow")
     page.get_by_role("heading", name="First part").wait_for()
     _read(page)
     page.context.set_offline(True)
@@ -54,7 +54,7 @@ def test_opened_pages_are_read_without_a_connection(app: App, space: str) -> Non
 
 def test_signing_out_deletes_kept_pages(app: App, space: str) -> None:
     reader = app.colleague("Olga", role="read")
-    page = app.open_as(reader, f"/s/{space}/start")
+    page = app.open_as(reader, f"/s/{space}/start", service_workers="allow")
     page.get_by_role("heading", name="First part").wait_for()
     _read(page)
     page.wait_for_function(f"async () => (await ({KEPT})()).some((path) => path.includes('start'))")
@@ -66,7 +66,7 @@ def test_signing_out_deletes_kept_pages(app: App, space: str) -> None:
 
 
 def test_another_person_finds_nothing(app: App, space: str) -> None:
-    page = app.open_as(app.colleague("Pia", role="read"), f"/s/{space}/start")
+    page = app.open_as(app.colleague("Pia", role="read"), f"/s/{space}/start", service_workers="allow")
     page.get_by_role("heading", name="First part").wait_for()
     _read(page)
     other = app.colleague("Quinn", role="read")
@@ -79,7 +79,7 @@ def test_another_person_finds_nothing(app: App, space: str) -> None:
 
 def test_pages_that_are_closed_to_their_reader_are_deleted(app: App) -> None:
     space = app.fill_space("Closing", ["Start"])
-    page = app.open_as(app.colleague("Rosa", role="read"), f"/s/{space}/start")
+    page = app.open_as(app.colleague("Rosa", role="read"), f"/s/{space}/start", service_workers="allow")
     page.get_by_role("heading", name="First part").wait_for()
     _read(page)
     page.wait_for_function(f"async () => (await ({KEPT})()).some((path) => path.includes('{space}'))")

@@ -79,7 +79,7 @@ def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
     his = app.open_as(dan, review)
     expect(
         his.get_by_text(
-            "It also changes 1 page that you can't see. Reviewers who can see all of these changes:"
+            "This change request also changes 1 page that you can't see. Reviewers who can see all of these changes:"
         )
     ).to_contain_text("Cleo")
     panel = his.get_by_role("complementary", name="About this change request")

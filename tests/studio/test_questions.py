@@ -103,7 +103,7 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     # The writer states that the page is correct.
     writer.goto(f"{app.url}/s/{space}/gherkins")
     writer.get_by_role("button", name="Page actions").click()
-    writer.get_by_role("menuitem", name="Still correct").click()
+    writer.get_by_role("menuitem", name="Verify page").click()
     expect(writer.get_by_text(re.compile("^Verified .* by Mei$"))).to_be_visible()
     writer.context.close()
 

@@ -48,7 +48,7 @@ def test_sections_have_urls_and_the_name_can_be_changed(app):
 
 
 def test_a_token_is_shown_once_and_revoked(app):
-    page = app.open(f"/o/{app.organization}/~/tokens", service_workers="block")
+    page = app.open(f"/o/{app.organization}/~/tokens")
     asked = []
 
     def refuse_once(route):
@@ -341,7 +341,10 @@ def test_a_custom_integration_is_uploaded_or_written_in_the_app(app, tmp_path):
         chooser.value.set_files(packed)
 
     said = page.get_by_role("region", name="Notifications")
-    for text, why in (("no", "It doesn't contain valid JSON."), ('{"name": "clock"}', "“title” is missing.")):
+    for text, why in (
+        ("no", "The file doesn't contain valid JSON."),
+        ('{"name": "clock"}', "“title” is missing."),
+    ):
         add(text)
         expect(said.get_by_text(why)).to_be_visible()
     body = {

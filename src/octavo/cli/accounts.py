@@ -96,7 +96,7 @@ def _confirm(question: str) -> None:
 
 @TOKEN.command("list", _EMAIL)
 def list_tokens(options: argparse.Namespace) -> int:
-    """List the tokens of a person."""
+    """List a person's tokens."""
     from octavo.operations.admin.credentials import tokens_of
 
     with opened(options) as context:
@@ -130,7 +130,7 @@ def list_sessions(options: argparse.Namespace) -> int:
     "revoke",
     option("--email", help="email address of the person"),
     *_revoked("session"),
-    option("--everyone", action="store_true", help="revoke all sessions of all people"),
+    option("--everyone", action="store_true", help="revoke everyone's sessions"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
     """Revoke one or all of a person's sessions, or everyone's sessions."""
@@ -189,7 +189,7 @@ def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str,
 
 @ACCOUNT.command("list", option("--search", metavar="TEXT", help="part of a name or an email address"))
 def list_accounts(options: argparse.Namespace) -> int:
-    """List the accounts of people, newest first."""
+    """List people's accounts, newest first."""
     from octavo.kit.clock import iso
     from octavo.operations.admin.credentials import list_accounts as list_all
 
@@ -237,7 +237,7 @@ def _activate(options: argparse.Namespace, *, active: bool) -> int:
     "change-email", _EMAIL, option("--to", metavar="EMAIL", required=True, help="new email address")
 )
 def change_email(options: argparse.Namespace) -> int:
-    """Change the email address of an account. The new address counts as verified."""
+    """Change an account's email address. The new address counts as verified."""
     from octavo.operations.admin import credentials
 
     if "@" not in options.to:
@@ -255,8 +255,8 @@ def change_email(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="merge the accounts permanently"),
 )
 def merge_accounts(options: argparse.Namespace) -> int:
-    """Merge two accounts that belong to the same person. The passwords, sessions, tokens, agents, and inbox of
-    the account that is merged are deleted."""
+    """Merge two accounts that belong to the same person. The merged account's password, sessions, tokens,
+    agents, and inbox are deleted."""
     from octavo.operations.admin import credentials
 
     text = (
@@ -266,7 +266,7 @@ def merge_accounts(options: argparse.Namespace) -> int:
     if options.yes:
         with opened(options) as context:
             credentials.merge_accounts(context, options.email, options.into)
-        text = f"{options.email} merged into {options.into}. A background job now reassigns its content."
+        text = f"{options.email} merged into {options.into}. A background job is reassigning its content."
     show(options, {"merged": options.yes, "email": options.into}, text)
     return DONE
 
@@ -306,7 +306,7 @@ def reset_second_factor(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="delete the account permanently"),
 )
 def delete_account(options: argparse.Namespace) -> int:
-    """Show the data that would be deleted with an account. Use --yes to delete it."""
+    """Show the data that would be deleted with an account. Use --yes to delete the account."""
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
@@ -340,7 +340,7 @@ _LIMIT = {"type": parse_limit, "metavar": "N"}
 
 @LIMITS.command("show", _ORG)
 def show_limits(options: argparse.Namespace) -> int:
-    """Show the usage and the limits of an organization."""
+    """Show an organization's usage and limits."""
     from octavo.operations.admin.credentials import show_limits as read
     from octavo.organization.access.limits import format_amount
 
@@ -366,7 +366,7 @@ def show_limits(options: argparse.Namespace) -> int:
 @LIMITS.command(
     "set",
     _ORG,
-    option("--members", **_LIMIT, help="members; `none` is unlimited"),
+    option("--members", **_LIMIT, help="members; use `none` for no limit"),
     option("--agents", **_LIMIT, help="connected agents"),
     option("--pages", **_LIMIT, help="pages in all spaces"),
     option("--storage", type=parse_size_limit, metavar="SIZE", help="size of all files, such as 50GB"),
@@ -402,7 +402,7 @@ def set_limits(options: argparse.Namespace) -> int:
     _ORG,
 )
 def verify_domain(options: argparse.Namespace) -> int:
-    """Verify an email domain of an organization."""
+    """Verify an organization's email domain."""
     from octavo.operations.admin import verification
 
     with opened(options) as context:

@@ -119,7 +119,11 @@ def _follow(options: argparse.Namespace) -> int:
 
 @command(
     "restore",
-    option("file", metavar="FILE|PLACE", help="backup to restore; from a folder or bucket, the newest one"),
+    option(
+        "file",
+        metavar="FILE|PLACE",
+        help="backup to restore; in a folder or bucket, the newest backup is used",
+    ),
     option("--list", action="store_true", help="list what the backup contains, and restore nothing"),
     option(
         "--organization",
@@ -139,7 +143,7 @@ def _follow(options: argparse.Namespace) -> int:
         "--until",
         type=parse_moment,
         metavar="TIME",
-        help="for --follow backups: restore the state of this time, such as 2026-11-26T14:05 (UTC by default)",
+        help="for --follow backups: restore the state at this time, such as 2026-11-26T14:05 (UTC by default)",
     ),
     QUIET,
 )
@@ -161,7 +165,7 @@ def restore(options: argparse.Namespace) -> int:
     with progress(options, f"Restoring {options.file}") as advance:
         if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
             outcome = restore_followed(settings, place, options.until, advance)
-            text = f"Restored the state of {outcome.moment}, with {counted(outcome.files, 'file')}"
+            text = f"Restored the state at {outcome.moment}, with {counted(outcome.files, 'file')}"
         elif options.until is not None:
             raise Failure("--until: requires a folder or bucket written by `octavo backup --follow`")
         else:
@@ -240,7 +244,7 @@ def reindex(options: argparse.Namespace) -> int:
         "file",
         nargs="?",
         metavar="FILE|PLACE",
-        help="backup to check; from a folder or bucket, the newest one (default: this server)",
+        help="backup to check; in a folder or bucket, the newest backup is used (default: this server)",
     ),
     option(
         "--fresh",
@@ -251,7 +255,7 @@ def reindex(options: argparse.Namespace) -> int:
 )
 def verify(options: argparse.Namespace) -> int:
     """Check that a backup, or this server's data, is complete and undamaged."""
-    with progress(options, f"Verifying {options.file or 'the data of this server'}"):
+    with progress(options, f"Verifying {options.file or 'the data on this server'}"):
         findings = _find_damage(options)
     show(options, findings, "\n".join(findings) or "No problems found")
     return FAILED if findings else DONE

@@ -16,7 +16,9 @@ OPENAPI = CommandGroup("openapi", "Compare API specifications.")
     "operations",
     option("name", nargs="?", help="show only the operation with this ID"),
     option(
-        "--missing", action="store_true", help="show operations that the specification has and the code lacks"
+        "--missing",
+        action="store_true",
+        help="show operations that are in the specification but not in the code",
     ),
     option(
         "--spec",
@@ -26,7 +28,7 @@ OPENAPI = CommandGroup("openapi", "Compare API specifications.")
     ),
 )
 def list_operations(options: argparse.Namespace) -> int:
-    """List the operations of the API."""
+    """List the API operations."""
     from octavo.kit.http.operation import TABLE
     from octavo.operations.installation import load_packages
 

@@ -74,7 +74,7 @@ def _show_state(options: argparse.Namespace, state: dict[str, Any]) -> int:
     ),
 )
 def list_syncs(options: argparse.Namespace) -> int:
-    """List the last syncs of a space."""
+    """List a space's most recent syncs."""
     from octavo.operations.admin import git_syncs
     from octavo.operations.admin.lookup import find_named
 

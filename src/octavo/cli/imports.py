@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         "--from",
         dest="remote",
         metavar="URL",
-        help="import with the API at this URL: GitBook, another Octavo server, or the --service",
+        help="import through the API at this URL: GitBook, another Octavo server, or the service given with --service",
     ),
     option(
         "--service",
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     QUIET,
 )
 def import_source(options: argparse.Namespace) -> int:
-    """Import a folder, a .zip file, or a Git URL as a space or a site, or import an organization."""
+    """Import a folder, a .zip file, or a Git repository as a space or site, or import an organization."""
     if options.remote is not None:
         return _import_from_api(options)
     if options.source is None:
@@ -167,7 +167,9 @@ def _import_from_api(options: argparse.Namespace) -> int:
         )
     token = _read_token(options.token_file)
     if options.service == "octavo" and (options.from_space or options.user is not None):
-        raise Failure("--from-space, --user: can only be used with --service confluence or --service readme")
+        raise Failure(
+            "--from-space and --user can only be used with --service confluence or --service readme"
+        )
     with opened(options) as context, progress(options, f"Importing {options.remote}") as advance:
         organization = find_organization(context, options.org) if options.org else the_organization(context)
         if options.service != "octavo":

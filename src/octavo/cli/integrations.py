@@ -169,7 +169,7 @@ def _read_secrets(path: Path) -> dict[str, dict[str, str]]:
     common=SERVER,
 )
 def develop_integration(options: argparse.Namespace) -> int:
-    """Run a published integration on this machine and reload it on each change, until Ctrl-C."""
+    """Run a published integration on this machine, and reload it whenever it changes. Press Ctrl-C to stop."""
     from octavo.operations.developing.serving import develop
 
     with _api(options) as api:
@@ -193,7 +193,7 @@ def develop_integration(options: argparse.Namespace) -> int:
     option("--org", metavar="ORG", help="organization to publish and install it in"),
 )
 def install_builtin(options: argparse.Namespace) -> int:
-    """Publish and install an integration that is included in Octavo."""
+    """Publish and install a built-in integration."""
     from octavo.operations.developing import examples
 
     if options.name is None:
@@ -212,7 +212,7 @@ def install_builtin(options: argparse.Namespace) -> int:
     option("--stop", action="store_true", help="stop offering it; existing installations are kept"),
 )
 def offer_integration(options: argparse.Namespace) -> int:
-    """Offer a public integration to every organization of this server."""
+    """Offer a public integration to every organization on this server."""
     from octavo.operations.admin import verification
 
     with opened(options) as context:

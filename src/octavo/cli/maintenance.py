@@ -49,7 +49,7 @@ def end_maintenance(options: argparse.Namespace) -> int:
 
 @MAINTENANCE.command("show")
 def show_notices(options: argparse.Namespace) -> int:
-    """Show the maintenance and the announcement that are active or scheduled."""
+    """Show active and scheduled maintenance and announcements."""
     return _show(options)
 
 

@@ -40,7 +40,7 @@ def trust_outgoing() -> ssl.SSLContext:
         for path in filter(None, (folder or "").split(os.pathsep)):
             context.load_verify_locations(capath=path)
     except (OSError, ssl.SSLError) as error:
-        raise Unavailable(f"{FILE}: {file} doesn't contain valid certificates: {error}") from None
+        raise Unavailable(f"{FILE}: {file} doesn't contain valid certificates ({error})") from None
     return context
 
 

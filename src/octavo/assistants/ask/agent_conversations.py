@@ -130,7 +130,7 @@ def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -
     if found is not None:
         if change_id not in (None, found.change_id):
             raise Conflict(
-                "changeRequest: this conversation ID is already used for another change request. Choose"
+                "changeRequest: this conversation ID is already used in another change request. Choose"
                 " another ID."
             )
         return

@@ -29,9 +29,9 @@ _EACH = 3
 
 
 class Passage(Struct, frozen=True):
-    """Section of a page. ``url``: the page's URL for the person who asks. ``anchor``: the anchor of the section; None before
-    the first heading. ``covers``: the share of the question's words that the section and its titles contain, from 0
-    to 1."""
+    """Section of a page. ``url``: the page's URL for the person who asks. ``anchor``: the anchor of the section;
+    None before the first heading. ``covers``: the share of the question's words that the section and its titles
+    contain, from 0 to 1."""
 
     space_id: str
     page_id: str

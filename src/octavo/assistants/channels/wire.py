@@ -14,8 +14,8 @@ from octavo.kit.texts import pattern
 from .store import ChannelRole, ChannelRow, ChannelType
 
 WireType = Literal["builtin:slack", "builtin:discord", "builtin:linear", "builtin:github"]
-_NAME = pattern(r"^[a-zA-Z0-9_*-]+\Z", "have letters, digits, hyphens, underscores, and asterisks only")
-_REPOSITORY = pattern(r"^[a-zA-Z0-9._*-]+/[a-zA-Z0-9._*-]+\Z", "be a repository such as acme/docs or acme/*")
+_NAME = pattern(r"^[a-zA-Z0-9_*-]+\Z", "contain only letters, digits, hyphens, underscores, and asterisks")
+_REPOSITORY = pattern(r"^[a-zA-Z0-9._*-]+/[a-zA-Z0-9._*-]+\Z", "be a repository, such as acme/docs or acme/*")
 Names = Annotated[list[Annotated[str, Meta(max_length=200, pattern=_NAME)]], Meta(max_length=100)]
 Repositories = Annotated[
     list[Annotated[str, Meta(max_length=200, pattern=_REPOSITORY)]], Meta(max_length=100)

@@ -73,9 +73,10 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
         require_members(tx, site.organization_id, [user_id], "assignee.user")
         if not all(role_of_person(tx, site.organization_id, "space", id, user_id) for id in spaces):
             raise BadRequest(
-                "assignee.user: this person can't see the space that contains the finding"
+                "assignee.user: this person can't see the space that contains the finding. Choose another person."
                 if row.space_id
-                else "assignee.user: this person can't see all spaces of the site, which the finding is about"
+                else "assignee.user: this finding is about the whole site, but this person can't see all of its"
+                " spaces. Choose another person."
             )
     if team_id is not None:
         require_teams(tx, site.organization_id, [team_id], "assignee.team")

@@ -410,7 +410,7 @@ class _Gathering:
                 ]
                 if missing:
                     evidence = [Evidence("", _label_of(key)) for key in missing[:_MOST_OPERATIONS]]
-                    title = f"Operations of {spec.slug} aren't documented: {len(missing)}"
+                    title = f"Operations in {spec.slug} aren't documented: {len(missing)}"
                     yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
 
     def _changed(

@@ -43,15 +43,15 @@ def follow_code(
     context: Context, space_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
 ) -> list[LinkedFile]:
     """Compare a space's linked files with their versions in the last scan, and return the files."""
-    # This loads the Git library, which only some installations need.
-    from octavo.interchange.gitsync.versions import read_versions
-
     with context.db.read() as tx:
         row = syncs.find(tx, SyncRow, space_id)
         known = _read(tx, space_id)
     linked = _list_linked(row, view, checks) if row is not None else {}
     if not linked and not known:
         return []
+    # This loads the Git library, which only some installations need.
+    from octavo.interchange.gitsync.versions import read_versions
+
     found = read_versions(context, row, linked) if row is not None and linked else None
     changed: dict[str, tuple[str, int | None]] = {}
     if found is not None:

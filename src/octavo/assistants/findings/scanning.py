@@ -4,22 +4,22 @@ scan."""
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from octavo.assistants.questions.topics import assign_topics
-from octavo.content.references.viewing import SpaceView, load_view, source_document
+from octavo.content.references.viewing import SpaceView, load_view
+from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.restrictions import shown_state
 from octavo.core.checks.faults import CheckedPage
-from octavo.core.checks.pages import VERSION, check_page
+from octavo.core.checks.pages import VERSION
 from octavo.errors import NotFound
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.kit.processes.page_checking import check_text
 from octavo.kit.scheduling import deadlines
-from octavo.kit.scheduling.permits import waiting
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
@@ -45,11 +45,6 @@ from .unanswered import find_unanswered
 
 _PAGES = 50
 """Number of pages to check between two writes to the database."""
-_REST = 3
-"""Number of seconds that a scan pauses for each second of checking, so that requests don't wait as long for the
-interpreter."""
-_LONGEST_REST = 0.05
-"""Maximum number of seconds to pause after checking one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"
@@ -230,17 +225,14 @@ def _check_pages(
     made: dict[str, CheckedPage] = {}
     for page_id in page_ids:
         page = view.every.any_page(page_id)
-        if page is None:
+        if page is None or page.body is None:
             continue
-        start = time.monotonic()
         try:
             with context.db.read() as tx:
-                document = source_document(tx, view.state.space_id, page)
+                text = get_body(tx, page.body)
         except LookupError:
             continue  # The text was removed along with its page or space.
-        made[page_id] = check_page(document, rules.rules)
-        with waiting():
-            time.sleep(min(_REST * (time.monotonic() - start), _LONGEST_REST))
+        made[page_id] = check_text(page_id, text, rules.rules)
     return made
 
 

@@ -216,7 +216,7 @@ def run_styleguide(
         of_site = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
         for number, space_id in enumerate(wanted):
             if space_id not in of_site or space_id == guide.id:
-                raise NotFound(f"spaces[{number}]: must be a space on this site that isn't the style guide")
+                raise NotFound(f"spaces[{number}]: must be a space on this site other than the style guide")
         run = store.insert_run(tx, site, guide.id, wanted)
         audit(
             tx,

@@ -94,7 +94,7 @@ class ListGuard:
         """Raise SourceFailure if the cursor of the next page was already used, or if the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure(
-                "upstream_unavailable", f"{self._name} returned an endless list. Try again later."
+                "upstream_unavailable", f"{self._name} returned a list that doesn't end. Try again later."
             )
         self._seen.add(place)
 
@@ -128,7 +128,7 @@ def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailur
 
 
 def _unreadable(name: str) -> SourceFailure:
-    return SourceFailure("upstream_unavailable", f"{name} returned a response that can't be read.")
+    return SourceFailure("upstream_unavailable", f"{name} returned an invalid response. Try again later.")
 
 
 def _as_object(found: object, name: str) -> JsonObject:

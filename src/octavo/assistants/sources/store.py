@@ -362,8 +362,8 @@ def put_records(
         )
         if (total or 0) + new > MAX_RECORDS:
             raise Conflict(
-                f"A site can have at most {MAX_RECORDS:,} records. Set a filter, or delete another"
-                " connection."
+                f"A site can have at most {MAX_RECORDS:,} records. Use a filter to import fewer records, or"
+                " delete another connection."
             )
     changed = [record for id, record in sorted(wanted.items()) if known.get(id) != fingerprints[id]]
     moment = now()

@@ -183,9 +183,9 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
         message = (
-            "deleted from the source but kept, because people edited it"
+            "deleted from the source, but kept because people edited it"
             if conflict.theirs is None
-            else "people deleted this content, but it was restored because the source has changed"
+            else "deleted by people, but restored because the source has changed"
         )
         return Problem(name, 0, "kept_by_people", message)
     if conflict.theirs is None:
@@ -193,10 +193,10 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             name,
             0,
             "kept_by_people",
-            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because people edited"
+            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source, but kept here because people edited"
             " it",
         )
     if conflict.kept == "theirs":
-        message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"
+        message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people, but restored because the source has changed"
         return Problem(name, 0, "kept_by_people", message)
     return _kept_problem(name, str(conflict.theirs))

@@ -47,9 +47,9 @@ class PagePlacement:
                 raise BadRequest("into: a page can't be moved into itself or one of its subpages")
         elif change.at is UNSET:
             return page
-        siblings = self.draft.children(into)
         if change.at is not UNSET and into == page.parent:
-            if self.draft.place_of(page) == min(change.at, len(siblings) - 1):
+            siblings = self.draft.seen_children(into)
+            if self.draft.place_of(page, siblings) == min(change.at, len(siblings) - 1):
                 return page
         return replace(page, parent=into, rank=self.rank(page.id, into, change.at))
 
@@ -73,12 +73,12 @@ class PagePlacement:
         return found
 
     def rank(self, page_id: str, parent: str | None, at: Any) -> str:
-        """Return a rank for the position ``at`` among the parent's other children. UNSET means after all other
-        children."""
+        """Return a rank for the position ``at`` among the parent's other children that the reader of the draft can see.
+        UNSET means after all other children."""
         siblings, page = self.draft.children(parent), self.draft.find_page(page_id)
         own = self.draft.place_of(page) if page is not None and page.parent == parent else len(siblings)
         count = len(siblings) - (own < len(siblings))
-        place = count if at is UNSET else min(at, count)
+        place = count if at is UNSET else self._place_among(siblings, page_id, at)
 
         def rank_at(number: int) -> str | None:
             return siblings[number + (number >= own)].rank if 0 <= number < count else None
@@ -94,6 +94,14 @@ class PagePlacement:
         for sibling, rank in zip(others, fresh[:place] + fresh[place + 1 :], strict=True):
             self.draft.put_page(sibling.id, replace(sibling, rank=rank))
         return fresh[place]
+
+    def _place_among(self, siblings: list[Page], page_id: str, at: int) -> int:
+        """Return the index among all siblings of a page for the index ``at`` among the siblings that the reader of the
+        draft can see."""
+        hidden = self.draft.state.hidden
+        others = [sibling for sibling in siblings if sibling.id != page_id]
+        seen = [place for place, sibling in enumerate(others) if sibling.id not in hidden]
+        return seen[at] if at < len(seen) else len(others)
 
     def put_with_slug(self, page: Page, change: EditedPageFields, old: Page) -> None:
         """Store the page with the requested slug, a slug derived from its title, or its previous slug."""

@@ -32,7 +32,7 @@ from .authorization import ChangeAccess
 from .auto_resolving import list_still_open
 from .commands import EditedPageFields, UpdatePage
 from .comparing import merge_without
-from .conflicts import list_seen
+from .conflicts import is_seen, list_seen
 from .saving import require_editable, retry_on_conflict, write_edit
 from .store import encode_conflicts
 
@@ -115,7 +115,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
             hidden = seen_by(tx, access.space, change.state).hidden
-            if settled is None or not list_seen(settled.were_open[:1], hidden):
+            if settled is None or not is_seen(settled, hidden):
                 raise NotFound(f"There is no resolved conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, settled.were_open[0])
             before = revision_state(tx, change.space_id, settled.revision_before)
@@ -303,9 +303,8 @@ class _ConflictResolution:
         name = (self.conflict.field or "").partition(".")[0]
         batch = self.batch
         if name == "place":
-            siblings = [
-                sibling.rank for sibling in batch.draft.children(settled.parent) if sibling.id != entry.id
-            ]
+            children = batch.draft.seen_children(settled.parent)
+            siblings = [sibling.rank for sibling in children if sibling.id != entry.id]
             at = sum(rank < settled.rank for rank in siblings)
             self._update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
         elif name in ("slug", "title"):

@@ -39,7 +39,7 @@ from .conflict_wire import (
     present_settlement,
     read_edited,
 )
-from .conflicts import list_seen
+from .conflicts import is_seen, list_seen
 from .copying import copy_material
 from .differences import states_of_change
 from .differences_presenting import present_differences, present_page_changes
@@ -286,13 +286,14 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = row.open_conflicts if query.status != "settled" else []
+        state = seen_by(tx, change.space, row.state)
         decided = store.list_settled(tx, row.id) if query.status != "open" else []
+        decided = [one for one in decided if is_seen(one, state.hidden)]
         settled = {}
         for one in decided:
             conflict = one.were_open[0]
             settled[conflict.key] = one
             found.insert(one.position, conflict)
-        state = seen_by(tx, change.space, row.state)
         found = list_seen(found, state.hidden)
         start = _start(query.page, found)
         shown = found[start : start + query.limit]

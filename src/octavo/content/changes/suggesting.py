@@ -9,6 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from octavo.content.references.concealing import Concealment
+from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import page_owner
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page
@@ -18,7 +20,7 @@ from octavo.core.document.json import nodes_from_json, nodes_to_json
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Actor
+from octavo.kit.http.operation import Actor, Recipient
 
 from . import store
 from .applying import EditedContent
@@ -167,17 +169,15 @@ def revert_suggestion(
     retry_on_conflict(attempt)
 
 
-def resolve_nodes(
-    context: Context, actor: Actor, tx: Transaction, state: State, page_id: str, nodes: Nodes
-) -> Nodes:
-    """Return the nodes of a suggestion with references resolved for the reader."""
-    page = find_page(tx, state, page_id)
-    if page is None:
-        return nodes
-    document = nodes_from_json(nodes, "suggestion")
-    return nodes_to_json(
-        resolver_maker(context, actor)(tx, state).resolve_all(document, page_owner(page)).nodes
-    )
+def resolve_nodes(to: Recipient, tx: Transaction, state: State, page_id: str, nodes: Nodes) -> Nodes:
+    """Return the nodes of a suggestion with references resolved for the recipient, and without links to pages that the
+    reader of the state can't see."""
+    page, document = find_page(tx, state, page_id), nodes_from_json(nodes, "suggestion")
+    owner = page_owner(page) if page is not None else Owner("", "page", None)
+    document = Concealment(to, tx, state).document(document, owner)
+    if page is not None:
+        document = resolver_maker(to.context, to.actor)(tx, state).resolve_all(document, owner)
+    return nodes_to_json(document.nodes)
 
 
 def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, was: Nodes) -> bool:

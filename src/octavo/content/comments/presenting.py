@@ -15,7 +15,6 @@ from octavo.content.revisions.page_versions import find_pages
 from octavo.content.revisions.states import State
 from octavo.core.app_urls import change_view
 from octavo.kit.clock import iso
-from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.roles import Can
@@ -128,16 +127,14 @@ def _present_target(row: CommentRow, where: TargetLocation) -> CommentTarget:
 
 
 def present_suggestions(
-    context: Context,
+    to: Recipient,
     tx: Transaction,
-    discussion: Discussion,
     rows: Sequence[CommentRow],
     state: State,
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
     """Return suggestions in their API format, by comment ID. ``state``: the state in which to find their blocks."""
-    actor = discussion.space.actor
     shown = {}
     for row in rows:
         found = kept.get(row.id)
@@ -146,8 +143,8 @@ def present_suggestions(
         is_open = found.status == "open"
         shown[row.id] = Suggestion(
             status=found.status,
-            before=resolve_nodes(context, actor, tx, state, row.page_id, found.was),
-            after=resolve_nodes(context, actor, tx, state, row.page_id, found.becomes),
+            before=resolve_nodes(to, tx, state, row.page_id, found.was),
+            after=resolve_nodes(to, tx, state, row.page_id, found.becomes),
             outdated=is_open and not is_block_unchanged(tx, state, row.page_id, row.node_id, found.was),
             settled_at=iso(found.settled_at) if found.settled_at else UNSET,
             settled_by=people[found.settled_by] if found.settled_by else UNSET,
@@ -163,7 +160,7 @@ def present_comments(
     state = discussed_state(tx, discussion)
     where = locate(tx, state, rows)
     bodies = _Bodies(to, tx, state, rows)
-    suggestions = present_suggestions(to.context, tx, discussion, rows, state, page.suggestions, page.people)
+    suggestions = present_suggestions(to, tx, rows, state, page.suggestions, page.people)
     return [
         Comment(
             id=row.id,

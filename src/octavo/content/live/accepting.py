@@ -46,6 +46,7 @@ from .documents import (
     document_of,
     editable_page,
     encode_document,
+    find_first_version,
     live_pages,
     load_page,
 )
@@ -286,7 +287,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         if given.version <= page.version
         else None
     )
-    if missed is None:
+    if missed is None or (missed and given.version < find_first_version(tx, key, branch.state)):
         raise _gone()
     if last is not None and last[0] >= given.batch:
         return Accepted(page.version, missed)

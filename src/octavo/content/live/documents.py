@@ -12,10 +12,16 @@ from msgspec import Struct
 from prosemirror.model import Node
 
 from octavo.content.references.resolving import page_owner, state_resolver
+from octavo.content.revisions.history import find_last_update, find_revision_at
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.page_versions import (
+    find_access_change,
+    find_page,
+    has_restricted,
+    list_ancestors,
+)
 from octavo.content.revisions.restrictions import unrestricted
-from octavo.content.revisions.states import State
+from octavo.content.revisions.states import Layer, State, main_state
 from octavo.core.document.containing import contained
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Document
@@ -182,6 +188,24 @@ def batches_after(
     # If the clock was changed, batches between others may have expired.
     is_complete = all(one.row.version == other.before for one, other in itertools.pairwise(found))
     return found if found and found[0].before <= version and is_complete else None
+
+
+def find_first_version(tx: Transaction, key: PageKey, state: State) -> int:
+    """Return the version of a page since which the same rules have decided who can see it. Earlier steps can contain
+    text that people who can see the page now couldn't see then. ``state``: the state of the page's branch."""
+    if not has_restricted(tx, state):
+        return 0
+    page = find_page(tx, state.whole, key.page_id)
+    ids = [one.id for one in [*list_ancestors(tx, state, page), page]] if page is not None else [key.page_id]
+    main, (top, *below) = main_state(tx, state.space_id), state.layers
+    states = [state, main] if below else [state]
+    changes = [(each.layers[0], find_access_change(tx, each, ids)) for each in states]
+    revisions = [find_revision_at(tx, Layer(layer.branch_id, at)) for layer, at in changes if at is not None]
+    if below:
+        # An update can also change the rules of pages above this page that the change request doesn't edit.
+        revisions.append(find_last_update(tx, top))
+    moments = [revision.created_at for revision in revisions if revision is not None]
+    return (store.find_version_at(tx, key, max(moments)) or 0) if moments else 0
 
 
 def _ranges(steps: Iterable[StepJson]) -> tuple[Ranges, ...]:

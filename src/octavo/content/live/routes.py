@@ -22,7 +22,7 @@ from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
 from .authorization import LiveAccess, require_live_page
 from .branches import LiveBranch, find_branch, require_writable
 from .commands import CaretInput, StepsInput
-from .documents import batches_after, editable_page, read_page, unwritten_page
+from .documents import batches_after, editable_page, find_first_version, read_page, unwritten_page
 from .saving import save_page
 from .store import PageKey, SetAsideRow
 from .wire import (
@@ -100,6 +100,8 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
                 raise _gone()
             return BatchesAfter(0, [])
         if live.epoch != query.epoch or query.after > live.version:
+            raise _gone()
+        if query.after < find_first_version(tx, key, branch.state):
             raise _gone()
         batches = batches_after(tx, key, read_page(tx, key, live), query.after, _BATCHES_AT_ONCE)
         if batches is None:

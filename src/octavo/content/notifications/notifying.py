@@ -143,7 +143,8 @@ def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) ->
     rules = find_rules(tx, find_state(tx, space_id, concern.note.change_id))
     if rules.keys().isdisjoint(concern.pages):
         return concern.pages
-    viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
+    teams = list_team_ids(tx, event.organization_id or "", user_id)
+    viewer = PageViewer(user_id, frozenset(teams), role)
     seen = [page for page in concern.pages if level_at(rules.get(page, ()), viewer) is not None]
     if event.type == "finding_assigned" and len(seen) < len(concern.pages):
         # Findings quote all of their pages.

@@ -204,11 +204,17 @@ def _given(hidden: Pages) -> str:
 def list_changes(tx: Transaction, user_id: str, space_id: str) -> list[str]:
     """List the change requests of a space in which a person was notified about pages. The result is empty
     if no version of any of the space's pages is restricted."""
+    # A condition of the query below would be checked after reading all notifications.
+    restricted = tx.one(
+        """SELECT 1 FROM page_versions p CROSS JOIN branches b
+           WHERE p.restricted = 1 AND b.id = p.branch_id AND b.space_id = :space LIMIT 1""",
+        space=space_id,
+    )
+    if restricted is None:
+        return []
     rows = tx.all(
-        """SELECT DISTINCT n.change_id FROM notifications n
-           WHERE n.user_id = :user AND n.space_id = :space AND n.change_id IS NOT NULL AND n.page_id IS NOT NULL
-             AND EXISTS (SELECT 1 FROM page_versions p CROSS JOIN branches b
-                         WHERE p.restricted = 1 AND b.id = p.branch_id AND b.space_id = :space)""",
+        """SELECT DISTINCT change_id FROM notifications
+           WHERE user_id = :user AND space_id = :space AND change_id IS NOT NULL AND page_id IS NOT NULL""",
         user=user_id,
         space=space_id,
     )

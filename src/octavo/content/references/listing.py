@@ -129,7 +129,8 @@ class Usages(Struct, frozen=True):
 
 
 class _Seen(NamedTuple):
-    """Reference as the caller sees it. ``hidden``: whether its target is hidden from the caller, in which case it isn't grouped with other references."""
+    """Reference as the caller sees it. ``hidden``: whether its target is hidden from the caller, in which case it
+    isn't grouped with other references."""
 
     status: str
     hidden: bool

@@ -247,7 +247,7 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
     try:
         from_json(data)
     except DocumentError as error:
-        raise BadRequest(f"source.type: {source.type!r} returned an invalid document: {error}") from None
+        raise BadRequest(f"source.type: {source.type!r} returned an invalid document ({error})") from None
     encoded = msgspec.json.encode(data)
     if len(encoded) > MAX_DOCUMENT:
         raise BadRequest(

@@ -88,10 +88,16 @@ class Draft:
             self._children[parent] = known
         return known
 
-    def place_of(self, page: Page) -> int:
+    def seen_children(self, parent: str | None) -> list[Page]:
+        """Return the subpages of a page that the reader of the state can see, in order."""
+        hidden, every = self.state.hidden, self.children(parent)
+        return [page for page in every if page.id not in hidden] if hidden else every
+
+    def place_of(self, page: Page, siblings: list[Page] | None = None) -> int:
         """Return the index of a page among the children of its parent. If the page isn't in the draft yet, return the
-        index at which it would be inserted."""
-        return bisect_left(self.children(page.parent), _place(page), key=_place)
+        index at which it would be inserted. ``siblings``: the children to count."""
+        every = self.children(page.parent) if siblings is None else siblings
+        return bisect_left(every, _place(page), key=_place)
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
         """Return the children of a page with this slug that the reader of the state can see."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
@@ -12,7 +10,8 @@ from msgspec import Struct
 
 from octavo.errors import NotFound
 from octavo.kit.clock import now
-from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.cache import OwnCache
+from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 
 from .states import Layer, State, revision_state
@@ -137,6 +136,17 @@ def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
     return _revision(row) if row is not None else None
 
 
+def find_last_update(tx: Transaction, layer: Layer) -> RevisionRow | None:
+    """Return the last revision of a change request that updated it with main."""
+    row = tx.one(
+        f"""SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence <= :seq AND r.type = 'update'
+            ORDER BY r.sequence DESC LIMIT 1""",
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    return _revision(row) if row is not None else None
+
+
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
     """Return the state before a revision or, if the revision continues consecutive saves, before the first
     of them. Raises NotFound if there is no such state."""
@@ -172,37 +182,33 @@ class RevisedPages(Struct, frozen=True):
     title: str
 
 
-_NAMED = 5_000
-"""Maximum number of changed pages to read to describe a list of revisions. Only large imports change more
-pages."""
+_revised: OwnCache[RevisedPages] = OwnCache("changed pages of revisions", 2)
 
 
 def list_revised_pages(
     tx: Transaction, revisions: Sequence[RevisionRow], hidden: frozenset[str]
 ) -> dict[str, RevisedPages]:
     """Return the pages that each of these revisions changed, by revision ID. A revision's consecutive saves count as
-    part of it, and hidden pages are left out. All revisions must belong to one branch. Revisions that didn't change any
-    pages are omitted."""
-    if not revisions:
-        return {}
+    part of it, and hidden pages are left out."""
+    known = _revised.of(tx)
+    found = {one.id: known.get((one.id, hidden)) for one in revisions}
+    missing = [id for id, revised in found.items() if revised is None]
     rows = tx.all(
-        """SELECT from_seq, page_id, title FROM page_versions
-           WHERE branch_id = :branch AND deleted = 0 AND from_seq > :first AND from_seq <= :last
-           ORDER BY from_seq DESC LIMIT :most""",
-        branch=revisions[0].branch_id,
-        first=min(one.before for one in revisions),
-        last=max(one.sequence for one in revisions),
-        most=_NAMED,
+        f"""SELECT r.id, count(*), min(v.title) FROM {tx.given("revisions", "id")} AS g
+            JOIN revisions r ON r.id = g.id
+            JOIN page_versions v ON v.branch_id = r.branch_id AND v.deleted = 0
+              AND v.from_seq > coalesce(r.saves_since, r.sequence - 1) AND v.from_seq <= r.sequence
+              AND v.to_seq > r.sequence AND NOT v.page_id {tx.among("hidden")}
+            GROUP BY r.id""",
+        revisions=json_list(missing),
+        hidden=json_list(hidden),
     )
-    rows.reverse()
-    found = {}
-    for one in revisions:
-        start = bisect_right(rows, one.before, key=itemgetter(0))
-        end = bisect_right(rows, one.sequence, key=itemgetter(0))
-        titles = {page_id: title for _, page_id, title in rows[start:end] if page_id not in hidden}
-        if titles:
-            found[one.id] = RevisedPages(len(titles), min(titles.values()))
-    return found
+    made = dict.fromkeys(missing, RevisedPages(0, "")) | {
+        row[0]: RevisedPages(row[1], row[2]) for row in rows
+    }
+    for id, revised in made.items():
+        known.put((id, hidden), revised, 300 + 64 * len(hidden))
+    return {id: revised for id, revised in (found | made).items() if revised is not None and revised.count}
 
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:

@@ -191,6 +191,36 @@ def list_ever_restricted(tx: Transaction, state: State) -> set[str]:
     return {row[0] for layer in state.layers for row in tx.all(query, branch=layer.branch_id)}
 
 
+def has_restricted(tx: Transaction, state: State) -> bool:
+    """Return whether any page of the state's branches had a rule at any time."""
+    query = "SELECT 1 FROM page_versions p WHERE p.branch_id = :branch AND p.restricted = 1 LIMIT 1"
+    return any(tx.one(query, branch=layer.branch_id) is not None for layer in state.layers)
+
+
+def find_access_change(tx: Transaction, state: State, page_ids: Iterable[str]) -> int | None:
+    """Return the last sequence of a state's topmost branch at which one of these pages got another parent or another
+    rule; None if there is none. Other edits of the fields of a restricted page count, too."""
+    columns = (
+        "p.page_id, {} AS seq, p.parent_id, CASE WHEN p.restricted = 1 THEN p.fields ELSE '' END AS rule"
+    )
+    pages = f"p.page_id {tx.among('pages')}"
+    top, *below = state.layers
+    rows = f"""SELECT {columns.format("p.from_seq")} FROM page_versions p
+               WHERE p.branch_id = :top AND {pages} AND p.from_seq <= :top_seq"""
+    given = {"top": top.branch_id, "top_seq": top.sequence, "pages": json_list(page_ids)}
+    for layer in below:
+        rows += f" UNION ALL SELECT {columns.format('0')} FROM page_versions p WHERE {VALID} AND {pages}"
+        given |= {"branch": layer.branch_id, "seq": layer.sequence}
+    found: int | None = tx.value(
+        f"""SELECT max(v.seq) FROM (
+              SELECT p.seq, p.parent_id, p.rule, lag(p.parent_id) OVER w AS old_parent, lag(p.rule) OVER w AS old_rule
+              FROM ({rows}) AS p WINDOW w AS (PARTITION BY p.page_id ORDER BY p.seq)) AS v
+            WHERE v.parent_id <> v.old_parent OR v.rule <> v.old_rule""",
+        **given,
+    )
+    return found
+
+
 # The last version of a page in a layer that isn't a deletion.
 _LAST = """p.from_seq = (SELECT max(n.from_seq) FROM page_versions n WHERE n.branch_id = :branch
              AND n.page_id = p.page_id AND n.from_seq <= :seq AND n.deleted = 0)"""

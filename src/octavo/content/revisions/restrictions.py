@@ -2,6 +2,7 @@
 
 A page's rule is part of its version, so it is merged like any field. Restoring content keeps the current rule. The
 rules of main apply to every state of the space, including revisions and change requests that are older than the rule.
+In the same way, the rules of a change request apply to its older revisions.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from .page_versions import (
     list_ever_restricted,
     list_restricted_spaces,
 )
-from .states import ReaderLimits, State, main_state, revision_state
+from .states import ReaderLimits, State, branch_state, is_head, main_state, revision_state
 
 Rules = Mapping[str, tuple[Rule, ...]]
 """Rules that apply to each restricted page and to all pages under it."""
@@ -61,8 +62,8 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: the rules of its pages, and the rules of main, including rules of pages
-    that were deleted in main."""
+    """Return the rules that apply in a state: the rules of its pages, the rules of main, and for an older revision of a
+    change request, the rules of the change request. This includes rules of deleted pages."""
     return _find_rules(tx, state).rules
 
 
@@ -71,6 +72,8 @@ def _find_rules(tx: Transaction, state: State) -> _ReadRules:
     found = _rules_of_main(tx, main)
     if state.revision_id == main.revision_id:
         return found
+    if len(state.layers) > 1 and not is_head(tx, state):
+        found = _find_rules(tx, branch_state(tx, state.space_id, state.layers[0].branch_id))
     key = f"{state.revision_id} {found.key if found.rules else ''}" if state.revision_id else ""
     own = _rules.of(tx).get(key) if key else None
     if own is None:
@@ -81,9 +84,9 @@ def _find_rules(tx: Transaction, state: State) -> _ReadRules:
     return own
 
 
-def _joined(of_main: Rules, own: Rules) -> Rules:
-    ids = of_main.keys() | own.keys()
-    return {id: (*of_main.get(id, ()), *own.get(id, ())) for id in ids} if own else of_main
+def _joined(others: Rules, own: Rules) -> Rules:
+    ids = others.keys() | own.keys()
+    return {id: (*others.get(id, ()), *own.get(id, ())) for id in ids} if own else others
 
 
 def _rules_of_main(tx: Transaction, main: State) -> _ReadRules:
@@ -104,8 +107,8 @@ def _rules_of_main(tx: Transaction, main: State) -> _ReadRules:
 
 def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> tuple[Rules, Mapping[str, str]]:
     """Read the rules of a state, including rules of pages that were deleted while a rule applied to them. Return the
-    rules with the parents of the existing pages. ``of_main``: the rules of main, which also apply to pages that only
-    this state has or had under the same pages."""
+    rules with the parents of the existing pages. ``of_main``: the rules of main, or of a later revision of the change
+    request, which also apply to pages that only this state has or had under the same pages."""
     ever = list_ever_restricted(tx, state)
     if not ever and not of_main:
         return {}, {}
@@ -177,7 +180,9 @@ def _chain(
 
 
 def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
-    return PageViewer(space.user_id, frozenset(list_team_ids(tx, space.user_id)), space.role)
+    # A space that was transferred can have rules that name teams of its former organization.
+    teams = list_team_ids(tx, space.organization_id, space.user_id)
+    return PageViewer(space.user_id, frozenset(teams), space.role)
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:

@@ -140,6 +140,12 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
     return revision_state(tx, space_id, revision)
 
 
+def is_head(tx: Transaction, state: State) -> bool:
+    """Return whether a state is the head of its topmost branch."""
+    head = tx.value("SELECT revision FROM branches WHERE id = :branch", branch=state.layers[0].branch_id)
+    return bool(head == state.revision_id)
+
+
 class TouchedIds(Struct, frozen=True):
     """IDs of the pages and items that a branch created, changed, or deleted."""
 

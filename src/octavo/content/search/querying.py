@@ -519,9 +519,8 @@ def search_pages(
     of pages to return if there are enough; with ``by_space``, the number of spaces with matching pages. More pages may
     be returned. ``counts``: whether to also count results that aren't read.
 
-    The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they
-    didn't exist, except in inexact counts. ``draft``: the state that one of the spaces shows instead of
-    main.
+    The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they didn't
+    exist. ``draft``: the state that one of the spaces shows instead of main.
     """
     query = read_query(text)
     if draft is None:

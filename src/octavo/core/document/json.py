@@ -471,10 +471,12 @@ def check_block(block: Block, path: str) -> None:
     elif block.type == "expandable":
         names = [fragment.fragment for fragment in block.fragments]
         if sorted(names) != ["expandable-body", "expandable-title"]:
-            raise DocumentError(f"{path}.fragments: must be expandable-title and expandable-body")
+            raise DocumentError(
+                f"{path}.fragments: must contain exactly one expandable-title and one expandable-body"
+            )
         title = next(f for f in block.fragments if f.fragment == "expandable-title")
         if len(title.nodes) != 1 or title.nodes[0].type != "paragraph":
-            raise DocumentError(f"{path}.fragments: expandable-title must contain exactly one paragraph")
+            raise DocumentError(f"{path}.fragments: the expandable-title must contain exactly one paragraph")
         block.fragments = sorted(block.fragments, key=lambda fragment: fragment.fragment, reverse=True)
     elif block.type in ("image", "file", "embed"):
         for at, fragment in enumerate(block.fragments):

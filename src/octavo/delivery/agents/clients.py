@@ -105,13 +105,15 @@ def fields_of(text: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:
-        raise BadOAuth("invalid_request", "the form must be in UTF-8 and have at most 30 fields") from None
+        raise BadOAuth(
+            "invalid_request", "the form must be encoded in UTF-8, with at most 30 fields"
+        ) from None
     fields: dict[str, str] = {}
     for name, value in pairs:
-        if name in fields or "\0" in value:
-            raise BadOAuth(
-                "invalid_request", f"{name}: must be sent only once, and must not contain NUL characters"
-            )
+        if name in fields:
+            raise BadOAuth("invalid_request", f"{name}: must be sent only once")
+        if "\0" in value:
+            raise BadOAuth("invalid_request", f"{name}: must not contain NUL characters")
         fields[name] = value
     return fields
 

@@ -81,7 +81,7 @@ class Documents:
                 )
             except FetchError as error:
                 raise Unusable(
-                    f"client_id: the document at this URL couldn't be fetched: {error.message}"
+                    f"client_id: the document at this URL couldn't be fetched ({error.message})"
                 ) from None
         document = _read(client_id, answer)
         name = " ".join(document.client_name.replace("\0", "").split())[:100]
@@ -126,7 +126,7 @@ def _read(client_id: str, answer: Fetched) -> _Document:
             f" {answer.status}"
         )
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise Unusable("client_id: the document at this URL must have the type application/json")
+        raise Unusable("client_id: the document at this URL must have the content type application/json")
     try:
         document = _documents.decode(answer.body)
         for address in document.redirect_uris:
@@ -134,7 +134,9 @@ def _read(client_id: str, answer: Fetched) -> _Document:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unusable(f"client_id: the document at this URL isn't valid client metadata ({error})") from None
     except BadRequest as error:
-        raise Unusable(f"client_id: the document at this URL isn't valid: {error.message}") from None
+        raise Unusable(
+            f"client_id: the document at this URL isn't valid client metadata ({error.message})"
+        ) from None
     if document.client_id != client_id:
         raise Unusable("client_id: the document at this URL belongs to another app")
     if document.client_secret is not UNSET or document.client_secret_expires_at is not UNSET:

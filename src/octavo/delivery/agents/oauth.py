@@ -54,15 +54,15 @@ _WORDS: dict[str, str] = {
     "space:read": "Read spaces, change requests, and comments",
     "space:write": "Create, edit, and delete spaces, change requests, and comments",
     "space:permissions:read": "See who has access to spaces and collections",
-    "space:permissions:write": "Edit who has access to spaces and collections",
+    "space:permissions:write": "Change who has access to spaces and collections",
     "change-request:merge": "Merge change requests",
     "site:read": "Read sites and their settings",
     "site:write": "Create, edit, and delete sites",
     "site:publish": "Publish and unpublish sites",
     "site:permissions:read": "See who has access to sites",
-    "site:permissions:write": "Edit who has access to sites",
+    "site:permissions:write": "Change who has access to sites",
     "site:auth:read": "See how visitors sign in, including share links and signing keys",
-    "site:auth:write": "Edit how visitors sign in, including share links and signing keys",
+    "site:auth:write": "Change how visitors sign in, including share links and signing keys",
     "site:insights:read": "Read site insights",
     "site:ask": "Ask questions on sites",
     "site:search": "Search sites",
@@ -236,7 +236,7 @@ class OAuth:
         if not resource.startswith(start) or not organization_id.isalnum() or len(organization_id) > 64:
             raise asked.bad(
                 "invalid_target",
-                f"resource: must be omitted, or be {start}<organization> or {self._url}{API_PATH}",
+                f"resource: must be {start}<organization>, {self._url}{API_PATH}, or omitted",
             )
         scopes = [s for s in AGENT_SCOPES if not wanted or s in wanted or s == "docs:read"]
         return _Wanted(asked, organization_id, scopes)

@@ -166,7 +166,7 @@ class SiteOAuth:
 
 def _check_resource(tx: Transaction, context: Context, site: SiteRow, resource: str) -> None:
     if resource.rstrip("/") not in (expected := _resources(tx, context, site)):
-        raise BadOAuth("invalid_target", f"resource: must be omitted, or be {expected[1]}")
+        raise BadOAuth("invalid_target", f"resource: must be {expected[1]}, or omitted")
 
 
 # --- the consent page of visitors -------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
         try:
             found = read_request(context, request, query)
             if found.resource and found.resource not in resources:
-                raise found.bad("invalid_target", f"resource: must be omitted, or be {resources[1]}")
+                raise found.bad("invalid_target", f"resource: must be {resources[1]}, or omitted")
         except BadOAuth as bad:
             if bad.redirect is None:
                 raise BadRequest(str(bad)) from None

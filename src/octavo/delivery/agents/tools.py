@@ -34,11 +34,11 @@ _TEXT = 40_000
 
 Id = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(min_length=1, max_length=20_000)]
-Cursor = Annotated[str, Meta(max_length=500, description="The `next` of an earlier response")] | None
+Cursor = Annotated[str, Meta(max_length=500, description="The `next` value of an earlier response")] | None
 Start = Annotated[int, Meta(ge=0, le=2**53, description="The first character to return, for long texts")]
 Space = Annotated[str, Meta(min_length=1, max_length=100, description="The ID of a space")]
 Change = Annotated[
-    str, Meta(min_length=1, max_length=100, description="The ID or number of a change request of the space")
+    str, Meta(min_length=1, max_length=100, description="The ID or number of a change request in the space")
 ]
 
 
@@ -213,7 +213,7 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     change_request: Change | None = None
     format: Annotated[
         Literal["markdown", "document"],
-        Meta(description="document: nodes with keys, which you need to edit single blocks"),
+        Meta(description="document: nodes with keys, which you need to edit individual blocks"),
     ] = "markdown"
     start: Start = 0
 
@@ -259,7 +259,7 @@ class OfChange(Struct, forbid_unknown_fields=True):
 class ReadChange(OfChange, forbid_unknown_fields=True):
     next: (
         Annotated[
-            str, Meta(max_length=500, description="The `next` of an earlier response, for more reviews")
+            str, Meta(max_length=500, description="The `next` value of an earlier response, for more reviews")
         ]
         | None
     ) = None
@@ -304,7 +304,7 @@ class Edit(Struct, forbid_unknown_fields=True):
         str,
         Meta(
             max_length=100,
-            description="The `revision` your changes are based on. Changes saved since then are merged",
+            description="The `revision` your changes are based on. Changes saved after it are merged",
         ),
     ]
 
@@ -353,7 +353,7 @@ class WriteComment(Struct, forbid_unknown_fields=True):
     text: Words
     change_request: Change | None = None
     page: Id | None = None
-    block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
+    block: Annotated[str, Meta(max_length=100, description="The key of a block on the page")] | None = None
 
 
 def _comment(on: ToolCaller, asked: WriteComment) -> ToolText:
@@ -518,13 +518,13 @@ TOOLS = {
     ),
     "list_change_requests": Tool(
         "List change requests",
-        "List change requests of one space or of all: open ones unless you set `status`.",
+        "List open change requests in one space or in all spaces. Set `status` to list others.",
         ListChanges,
         _list_changes,
     ),
     "read_change_request": Tool(
         "Read a change request",
-        "Return its changes, its `revision`, and its reviews.",
+        "Return a change request with its changes, `revision`, and reviews.",
         ReadChange,
         _read_change,
     ),
@@ -533,16 +533,19 @@ TOOLS = {
     ),
     "check_change_request": Tool(
         "Run checks",
-        ("Return the broken links it introduces, unresolved conflicts, and whether main has changed since."),
+        (
+            "Return the broken links that a change request introduces, its unresolved conflicts, and whether "
+            "main has changed since its last update."
+        ),
         OfChange,
         _check,
     ),
     "find_gaps": Tool(
         "Find gaps",
         (
-            "Return a site's searches without a clicked result, pages on which visitors asked "
-            "questions, URLs and search terms that agents didn't find, and topics of other "
-            "conversations; the most frequent of each."
+            "Return the most frequent gaps in a site's content: searches without a clicked result, pages on "
+            "which visitors asked questions, URLs and search terms that agents didn't find, and topics of other "
+            "conversations."
         ),
         Gaps,
         _gaps,
@@ -556,14 +559,14 @@ TOOLS = {
     ),
     "edit_change_request": Tool(
         "Edit a change request",
-        ("Edit pages or blocks of a change request. A batch is applied as a whole or not at all."),
+        "Edit pages or blocks in a change request. Either all changes in a batch are applied or none.",
         Edit,
         _edit,
         False,
     ),
     "describe_change_request": Tool(
         "Update a change request",
-        "Set its subject, and whether it is a draft, open, or archived.",
+        "Set the subject and the status (draft, open, or archived) of a change request.",
         Describe,
         _describe,
         False,
@@ -578,7 +581,10 @@ TOOLS = {
     "review": Tool("Review", "Review someone else's change request.", ReviewChange, _review, False),
     "merge_change_request": Tool(
         "Merge a change request",
-        "Merge into main. Requires permission from the person who connected you; otherwise request a review.",
+        (
+            "Merge a change request into main. This requires permission from the person who connected you. "
+            "Without it, request a review instead."
+        ),
         OfChange,
         _merge,
         False,

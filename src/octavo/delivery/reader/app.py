@@ -147,7 +147,7 @@ class Sites:
             "questions": context.questions,
             "scripts": context.endpoints,
             "calls": SharedThreads("requests are being sent", context.settings.try_connections, "octavo-try"),
-            "images": SharedThreads("images are being made", _IMAGES, "octavo-image"),
+            "images": SharedThreads("images are being generated", _IMAGES, "octavo-image"),
         }
         self._limiters: dict[Rate, RateLimiter] = {
             "questions": RateLimiter(context.settings.ask_rate_limit),

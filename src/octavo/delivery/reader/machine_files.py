@@ -97,7 +97,7 @@ def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
 def _summary(chapters: Sequence[IndexChapter], visit: SiteVisit) -> str:
     first = next((entry.page for chapter in chapters for entry in chapter.entries), None)
     about = " ".join((first.description or "").split()) if first is not None else ""
-    return _in_line(about[:_MAX_SUMMARY]) if about else f"The documentation “{_in_line(visit.site.title)}”."
+    return _in_line(about[:_MAX_SUMMARY]) if about else f"The “{_in_line(visit.site.title)}” documentation."
 
 
 def _head(chapters: Sequence[IndexChapter], visit: SiteVisit, mcp: str | None) -> str:
@@ -170,7 +170,7 @@ def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
         if len(names) > _MAX_NAMES:
             names = f"{names[:_MAX_NAMES]}…"
         rows.append(
-            f"- [Part {number}]({visit.published}{LLMS_PARTS}/{number}.txt): {part.pages} pages of {names}"
+            f"- [Part {number}]({visit.published}{LLMS_PARTS}/{number}.txt): {part.pages} pages from {names}"
         )
     return f"{head}\n\n## Parts of this index\n\n" + "\n".join(rows) + "\n"
 
@@ -186,7 +186,7 @@ def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
     if not 1 <= at <= len(parts) or str(at) != number:
         return None
     title = f"# {_in_line(visit.site.title)}: part {at} of {len(parts)}"
-    return f"{title}\n\n> Whole index: {visit.published}llms.txt\n\n{parts[at - 1].text}\n"
+    return f"{title}\n\n> Full index: {visit.published}llms.txt\n\n{parts[at - 1].text}\n"
 
 
 def sitemap_markdown(tx: Transaction, visit: SiteVisit) -> str:

@@ -34,7 +34,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     ask_more: str = "Ask another question…"
     ask_questions: str = "Suggested questions"
     ask_answer: str = "Answer"
-    ask_waiting: str = "The answer is being written…"
+    ask_waiting: str = "Writing the answer…"
     ask_sources: str = "Sources"
     ask_back: str = "Back to search"
     ask_failed: str = "No answer is available right now. Try again in a moment."
@@ -114,7 +114,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     try_form_failed: str = "The request couldn't be sent."
     try_form_unavailable: str = "This isn't available right now. Reload the page."
     try_form_unreachable: str = (
-        "The server couldn't be reached, or doesn't allow this page to read its response."
+        "The server couldn't be reached, or it doesn't allow this page to read its response."
     )
     try_form_blocked: str = (
         "Your browser couldn't read a response. The server can't be reached, or it doesn't allow this page "
@@ -164,7 +164,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     try_form_ended: str = "no longer valid"
     try_form_refused: str = "The provider didn't issue a token: {text}"
     try_form_no_tokens: str = (
-        "The provider can't be reached, or doesn't issue tokens to web pages. Get a token from the "
+        "The provider can't be reached, or it doesn't issue tokens to web pages. Get a token from the "
         "provider and enter it manually."
     )
     try_form_certificate: str = (
@@ -193,11 +193,11 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
     connect_app: str = "Connect {app}?"
     connect_text: str = (
-        "This app will be able to read this site as you see it until your sign-in ends. Apps choose their "
+        "This app will be able to read this site as you see it until your sign-in expires. Apps choose their "
         "own names, so continue only if you started this yourself."
     )
     connect_source: str = "The app is described at {host}."
-    connect_place: str = "Your browser then opens:"
+    connect_place: str = "Your browser will then open:"
     connect_local: str = "This URL is on your own computer, where any app could use this name."
     connect: str = "Connect"
     cancel: str = "Cancel"

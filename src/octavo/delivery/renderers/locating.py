@@ -137,7 +137,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Resol
     except RedirectBeforeVisit:
         if asked.token is not None and not asked.redirect_on_error:
             raise Unauthorized(
-                "visitor.jwtToken: must be signed for this site, and must not have expired"
+                "visitor.jwtToken: isn't signed for this site, or has expired. Create a new token."
             ) from None
         raise
     if asked.token is not None and not asked.redirect_on_error:
@@ -148,7 +148,9 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Resol
 def _require_good(tx: Transaction, context: Context, visit: SiteVisit, token: str) -> None:
     """Raise Unauthorized if the token is invalid, even on a site that doesn't require one."""
     if visit.site.settings.adaptive and read_visitor_token(tx, context, visit.site, token) is None:
-        raise Unauthorized("visitor.jwtToken: must be signed for this site, and must not have expired")
+        raise Unauthorized(
+            "visitor.jwtToken: isn't signed for this site, or has expired. Create a new token."
+        )
 
 
 def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit:

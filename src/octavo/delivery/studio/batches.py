@@ -127,7 +127,7 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
         except msgspec.ValidationError as error:
             raise invalid(error, "body", ReadBatch) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRequest(f"body: isn't valid JSON: {error}") from None
+            raise BadRequest(f"body: isn't valid JSON ({error})") from None
         bodies = await asyncio.gather(*(answer_safely(request, part) for part in batch.parts))
         return Answer(200, b"".join(bodies), _TYPE, {"cache-control": "no-store"})
 

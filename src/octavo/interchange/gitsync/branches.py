@@ -622,7 +622,7 @@ class _BranchFollower:
         entries, _ = self.sync.entries(self.copy, parent, writing.files)
         if not entries:
             if link.commit_id is None:
-                raise Stopped(Reason.CONTENT, "the change request changes no files yet")
+                raise Stopped(Reason.CONTENT, "the change request doesn't change any files yet")
             return
         if writing.noted:
             # The change request determines the locations of files, so that both sides refer to the same

@@ -151,7 +151,7 @@ def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, 
         if other.startswith(folder) or folder.startswith(other):
             where = other or "/"
             raise Conflict(
-                f"folder: another space is already synced with {where} of this branch. Choose another folder or branch."
+                f"folder: another space is already synced with {where} in this branch. Choose another folder or branch."
             )
 
 

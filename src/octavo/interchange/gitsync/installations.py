@@ -301,8 +301,8 @@ def prepare_update(
             find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
         except NotFound:
             raise Conflict(
-                f"The repository has no file {folder}{DOCS_PATH} that describes the site structure. Add "
-                "the file, or set `priority` to `gitbook` to export it."
+                f"The site structure file {folder}{DOCS_PATH} is missing from the repository. Add the file, or"
+                " set `priority` to `gitbook` to export it."
             ) from None
     if through_app and repository is not None and branch is not None:
         remote = read_remote(f"{_origin_of(draft)}/{repository}.git", local=False)

@@ -198,7 +198,7 @@ class LargeFiles:
 
     def explain_missing(self, pointer: Pointer) -> str:
         """Return the reason that the space contains a pointer instead of the file itself."""
-        why = self.wrong.get(pointer.oid, "Git LFS can't be used here")
+        why = self.wrong.get(pointer.oid, "Git LFS can't be used for this repository")
         return f"only the file's Git LFS pointer was synced: {why}"
 
     def download(self, pointers: Iterable[Pointer]) -> None:
@@ -292,7 +292,7 @@ class LargeFiles:
         if self._remote.scheme in ("http", "https"):
             return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
         if self._remote.scheme != "ssh":
-            raise ObjectRefused("a repository in a local folder has no Git LFS server")
+            raise ObjectRefused("the repository is in a local folder, which has no Git LFS server")
         until, where = self._granted.get(operation, (0.0, None))
         if where is None or time.monotonic() >= until:
             command = f"git-lfs-authenticate {shlex.quote(self._remote.path)} {operation}"

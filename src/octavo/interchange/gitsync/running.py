@@ -107,7 +107,10 @@ class SyncRun(Generic[R]):
                     " rewritten, or the branch is from another repository. Choose which side to keep.",
                 )
             if copy.tree_of(head) is None and before is not None:
-                raise Stopped(Reason.EMPTIED, "The branch no longer contains any files.")
+                raise Stopped(
+                    Reason.EMPTIED,
+                    "The branch no longer contains any files. Restore the files, or choose which side to keep.",
+                )
         return head
 
     def is_as_seen(self, copy: Repository, head: str | None) -> bool:

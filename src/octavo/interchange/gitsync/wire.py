@@ -350,7 +350,7 @@ def _credential(body: GitCredential | None | UnsetType) -> Credential | None:
         return None
     if body.type == "app":
         if body.username or or_none(body.secret):
-            raise BadRequest("credential: must not have a username or secret for `app`")
+            raise BadRequest("credential: must not have a username or secret if the type is `app`")
         return APP
     return Credential(body.type, or_none(body.secret) or "", body.username or "")
 

@@ -121,7 +121,7 @@ def read_source(
         if given is None:
             raise SourceError(
                 f"this isn't a {KINDS[kind]} source, because it has no {KINDS[kind]} configuration. Choose"
-                " another kind, or omit it."
+                " another kind, or omit the kind."
             )
         found, folder = kind, given
     if found == "octavo":

@@ -251,7 +251,7 @@ class _CommandImport:
         administrator = find_first_administrator(tx, organization)
         if administrator is None:
             raise BadRequest(
-                "The same content was changed by people and in the source, and the organization has no"
+                "The same content was changed in both Octavo and the source, but the organization has no"
                 " administrator to resolve the conflict. Nothing was changed. Add an administrator, or use"
                 " --replace to overwrite the space."
             )

@@ -335,8 +335,8 @@ def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFi
             else "people removed this content, but it was restored because the source changed"
         )
     else:
-        new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
+        new = "empty" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
         stays = "people's edits were kept" if conflict.kept == "ours" else "the source's version was used"
-        field = f" {conflict.field}" if conflict.kind == "field" else ""
-        said = f"people changed this content, and the source now has{field} {new}; {stays}"
+        field = conflict.field if conflict.kind == "field" else "content"
+        said = f"both people and the source changed this content: the source's {field} is now {new}; {stays}"
     return Problem(origins.get(name, name), 0, "kept_by_people", said)

@@ -133,8 +133,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database can't be migrated, because another program keeps it locked. End long"
-                    f" transactions, and start Octavo again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated, because another program has locked it. End long"
+                    f" transactions, then start Octavo again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:

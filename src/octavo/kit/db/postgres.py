@@ -333,9 +333,8 @@ class PostgresDatabase(Database):
                     self._require_heard(connection)
                 elif _is_pooled(connection):
                     raise Unavailable(
-                        "OCTAVO_DATABASE_URL points to a connection pooler, through which change"
-                        " notifications don't work. Set OCTAVO_DATABASE_DIRECT_URL to the URL of the server"
-                        " itself."
+                        "OCTAVO_DATABASE_URL points to a connection pooler, which doesn't support change"
+                        " notifications. Set OCTAVO_DATABASE_DIRECT_URL to the URL of the server itself."
                     )
             for pool in (self._reads, self._writes):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)

@@ -502,7 +502,7 @@ class Dispatcher:
         for name, value in values.items():
             # A text parameter can have this value; for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
-                raise BadRequest(f"{name}: must be a valid value, not `{value}`")
+                raise BadRequest(f"{name}: can't be `{value}`. Omit the parameter, or provide a value.")
         return query
 
     def _body(self, call: Call, decoder: BodyDecoder) -> object:
@@ -534,7 +534,7 @@ class Dispatcher:
         try:
             value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadRequest(f"body: isn't valid JSON: {error}") from None
+            raise BadRequest(f"body: isn't valid JSON ({error})") from None
         except RecursionError:
             raise BadRequest("body: is nested too deeply") from None
         if b"\\u0000" in call.body and _NUL.search(call.body):

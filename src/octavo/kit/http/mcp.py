@@ -298,7 +298,7 @@ def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> Jso
     ):
         raise _Wrong(
             _INVALID_PARAMS,
-            f"params.arguments: must contain exactly these arguments, each with a non-empty string: {needed}",
+            f"params.arguments: must contain exactly {needed}, each with a non-empty string",
         )
     content = {"type": "text", "text": prompt.write(given)}
     return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
@@ -337,7 +337,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
         ("Mcp-Name", "" if headers.name.startswith("=?") else headers.name, named or ""),
     ):
         if given != said and not (header == "Mcp-Name" and headers.name.startswith("=?")):
-            raise _Wrong(_MISMATCH, f"{header}: must match the message")
+            raise _Wrong(_MISMATCH, f"{header}: must match the value in the body")
     if meta[_VERSION_KEY] != _SINGLE:
         message = f"{_VERSION_KEY}: must be {_SINGLE}"
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])

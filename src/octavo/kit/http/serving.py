@@ -138,5 +138,10 @@ def allow_connections(wanted: int, ports: int) -> int:
     if most == files:
         return wanted
     allowed = max(1, (most - min(_SPARE_FILES, most // 2)) // ports)
-    log.warning("open files are limited to %d: each port takes %d connections, not %d", most, allowed, wanted)
+    log.warning(
+        "the open file limit is %d, so each port accepts only %d connections instead of %d",
+        most,
+        allowed,
+        wanted,
+    )
     return allowed

@@ -317,7 +317,7 @@ class Fetcher:
             failure = TlsFailure if insecure else FetchError
             raise failure(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
-            raise FetchError(f"{target.host}: the request couldn't be sent: {error}") from None
+            raise FetchError(f"{target.host}: the request couldn't be sent ({error})") from None
 
 
 def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:

@@ -75,7 +75,7 @@ class _Entry(Struct, frozen=True):
             for value in self.values.get(name.lower(), ()):
                 if 0 < len(value) <= 100:
                     return f"{name}:{value.hex()}"
-        log.warning("An entry of the LDAP directory has no permanent ID", extra={"dn": self.dn[:500]})
+        log.warning("An LDAP directory entry has no permanent ID", extra={"dn": self.dn[:500]})
         return None
 
 
@@ -165,7 +165,7 @@ class Directory(Struct, frozen=True):
         )
         found = list(islice(_search(connection, self.people, condition, _PERSON), 2))
         if len(found) > 1:
-            log.warning("Several people in the LDAP directory match one address", extra={"email": email})
+            log.warning("More than one LDAP directory entry matches an email address", extra={"email": email})
             return None
         return _person(found[0]) if found else None
 
@@ -212,7 +212,7 @@ class Directory(Struct, frozen=True):
     def _refuse(self, connection: Connection, user: str) -> None:
         code, said = connection.result["result"], connection.result["description"]
         if user == self.user or code not in _REFUSED:
-            raise DirectoryUnavailable(f"bind as {user!r}: {said} ({code})")
+            raise DirectoryUnavailable(f"binding as {user!r} failed: {said} ({code})")
         raise _BindRefused
 
 
@@ -222,7 +222,7 @@ def _describe(error: Exception) -> str:
     if mark:
         return (
             f"the directory's certificate can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE"
-            " to a file that contains the certificate of its issuer"
+            " to a file that contains the issuer's certificate"
         )
     return f"{type(error).__name__}: {said}"
 
@@ -259,7 +259,7 @@ def _search(
                 str(entry["dn"]), {name.lower(): list(map(bytes, values)) for name, values in raw.items()}
             )
     if connection.result.get("result") not in _COMPLETE:
-        raise DirectoryUnavailable(f"search under {base!r}: {connection.result.get('description')}")
+        raise DirectoryUnavailable(f"searching under {base!r} failed: {connection.result.get('description')}")
 
 
 def _id_filter(subject: str) -> str:

@@ -169,7 +169,7 @@ class Supervisor:
             self._to_replace = [one for one in self._to_replace[1:] if one in self._slots]
             self._next = self._start(self._to_replace[0], MORE) if self._to_replace else None
         elif code is not None or time.monotonic() - self._next.began > _START_PATIENCE:
-            log.error("the new version doesn't start; the current one keeps running")
+            log.error("the new version couldn't be started; the current one keeps running")
             self._leave(self._next)
             self._next, self._to_replace = None, []
 

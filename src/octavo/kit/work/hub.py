@@ -481,7 +481,7 @@ class Hub:
         except OctavoError as error:
             refused = Closed(timestamp=iso(now()), code=error.status, message=error.message)
         except Exception:
-            log.exception("access of a listener couldn't be checked")
+            log.exception("a listener's access couldn't be checked")
             refused = Closed(timestamp=iso(now()), code=500, message="Something went wrong on the server.")
         else:
             listener.checked_with, listener.checked_at = generation, moment
@@ -499,9 +499,9 @@ class Hub:
                 generation = self._db.generation()
                 given += [(one, b":\n\n") for one in quiet if self._may_listen(one, generation, given)]
         except OctavoError as error:
-            log.warning("access of listeners couldn't be checked: %s", error.message)
+            log.warning("listeners' access couldn't be checked: %s", error.message)
         except Exception:
-            log.exception("access of listeners couldn't be checked")
+            log.exception("listeners' access couldn't be checked")
         self._send(given)
 
     def _send(self, given: list[tuple[Listener, bytes | None]]) -> None:

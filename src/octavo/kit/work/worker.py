@@ -283,7 +283,7 @@ class Worker:
         except Exception:
             # Even the failure could not be recorded: the lease expires and the job runs again.
             log.exception(
-                "job failed and couldn't be recorded; it runs again when its lease expires",
+                "a job failed, but the failure couldn't be recorded; the job will run again when its lease expires",
                 extra={"job": found.id, "kind": found.kind},
             )
         self._wake.set()

@@ -29,7 +29,7 @@ def enter_installation(call: Call, needs: Can) -> OperatorAccess:
     with call.db.read() as tx:
         if not is_operator(tx, call.settings, actor.user_id):
             raise Forbidden(
-                "Only server administrators can do this. OCTAVO_ADMIN_EMAIL lists their verified email"
-                " addresses; without it, the first administrator is the only one."
+                "Only server administrators can do this. They are the people whose verified email addresses are"
+                " in OCTAVO_ADMIN_EMAIL or, if it isn't set, the first administrator."
             )
     return OperatorAccess(actor)

@@ -279,7 +279,7 @@ class _Follower:
                     log.error("backup paused: %s", error)
                     if self._stop.is_set():
                         raise Unavailable(
-                            f"{self._place.address}: the latest changes couldn't be stored: {error}"
+                            f"{self._place.address}: the latest changes couldn't be stored ({error})"
                         ) from None
                     if self._log.length() > _MOST_LOG_BYTES:
                         raise LostTrack(

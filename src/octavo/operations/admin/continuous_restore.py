@@ -289,7 +289,7 @@ def _rebuild(
     with closing(sqlite3.connect(f"file:{target}?mode=ro&immutable=1", uri=True)) as found:
         said = found.execute("PRAGMA quick_check(1)").fetchone()[0]
         if said != "ok":
-            raise BadRequest(f"{place.address}: the restored database is damaged: {said}")
+            raise BadRequest(f"{place.address}: the restored database is damaged ({said})")
     return last, base
 
 
@@ -316,7 +316,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     for expected, (number, entry) in enumerate(later, base.number + 1):
         if number != expected:
             raise BadRequest(
-                f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to restore"
+                f"{place.address}: file {expected} of the backup {base.generation} is missing. Use --until to restore"
                 f" to a point in time no later than {iso(found[-1].time)}."
             )
         found.append(entry)

@@ -94,7 +94,7 @@ def check_context(context: Context) -> list[Finding]:
         replica = context.db.check_replica(_ANSWERS)
     if replica is not None:
         findings.append(
-            ("replica", not replica, replica or "it is up to date with the server and answers reads")
+            ("replica", not replica, replica or "it's up to date with the server and is used for reads")
         )
     findings += [
         _backup(context),
@@ -121,7 +121,9 @@ def check_context(context: Context) -> list[Finding]:
 
 def _check_services(settings: Settings) -> list[Finding]:
     """Test the parts that don't require the data: the app, scripts, the language model, and email."""
-    mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
+    mail = (
+        "configured" if settings.smtp_url else "not configured: you need to share invitation links yourself"
+    )
     return [
         *_certificates(settings),
         _app(),
@@ -143,7 +145,7 @@ def _directory(settings: Settings) -> list[Finding]:
             directory.find_person("nobody@octavo.invalid")
     except DirectoryUnavailable as error:
         return [("directory", False, f"{settings.ldap_url}: {error.detail}")]
-    return [("directory", True, f"{settings.ldap_url} answers searches")]
+    return [("directory", True, f"{settings.ldap_url} responds to searches")]
 
 
 def _archive(tx: Transaction) -> list[Finding]:
@@ -188,7 +190,7 @@ def _certificates(settings: Settings) -> list[Finding]:
                 (
                     "certificates",
                     False,
-                    f"{address.host}: the certificate expires in {days:.0f} days and wasn't renewed",
+                    f"{address.host}: the certificate expires in {days:.0f} days and hasn't been renewed",
                 )
             ]
         said.append(f"{address.host}: the certificate is valid for {days:.0f} days")
@@ -206,7 +208,7 @@ def _traces() -> list[Finding]:
     except OctavoError as error:
         return [("traces", False, error.message)]
     except OSError as error:
-        return [("traces", False, f"the collector doesn't respond: {error.strerror or error}")]
+        return [("traces", False, f"the collector didn't respond: {error.strerror or error}")]
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
@@ -251,7 +253,7 @@ def _clock(tx: Transaction) -> Finding:
     """Report whether clocks differ, because sessions, links, and job schedules depend on the clocks of more than
     one machine."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
-    said = f"{apart:.1f} s apart from the database server"
+    said = f"differs from the database server's clock by {apart:.1f} s"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"
 
 
@@ -283,7 +285,7 @@ def _secrets(context: Context) -> Finding:
         return ("secrets", True, f"{old} are encrypted with an older key: run `octavo secrets rotate`")
     said = f"encrypted with the key {context.sealer.current}"
     if not context.settings.secret_key:
-        said += f" in {context.settings.data_folder / KEY_FILE}: keep a copy elsewhere"
+        said += f" in {context.settings.data_folder / KEY_FILE}: keep a copy of this file in another location"
     return ("secrets", True, said)
 
 
@@ -316,10 +318,10 @@ def _backup(context: Context) -> Finding:
         good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)
     if last is not None and last.problem is not None:
-        return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
+        return ("backup", False, f"the last backup to {last.place} failed: {last.problem}")
     if good is None:
-        return ("backup", True, "`octavo backup` hasn't written one yet")
-    said = f"the last one was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
+        return ("backup", True, "`octavo backup` hasn't written a backup yet")
+    said = f"the last backup was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
     if good.ended_at < now() - _BACKUP_DUE:
         return ("backup", False, f"{said}, more than two days ago")
     return ("backup", True, said)

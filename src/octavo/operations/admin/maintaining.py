@@ -106,7 +106,9 @@ schedule("remindOfMaintenance", _LOOK_EVERY, "remindOfMaintenance")
 
 def _send_reminder(settings: Settings, address: str, notice: ServerNotice) -> None:
     planned = (
-        f"It was planned to end at {iso(notice.ends_at)[:16]} UTC.\n" if notice.ends_at is not None else ""
+        f"Maintenance was scheduled to end at {iso(notice.ends_at)[:16]} UTC.\n"
+        if notice.ends_at is not None
+        else ""
     )
     mail.send(
         settings,

@@ -183,7 +183,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             settings,
             to=user.email,
             subject=f"Test email from {settings.name}",
-            text=f"This email was sent to test the mail server of {settings.url}. The mail server works.\n",
+            text=f"This email was sent to test the mail server for {settings.url}. The mail server works.\n",
         )
     except Unavailable as error:
         return TestedMail(user.email, sent=False, problem=error.message)

@@ -425,7 +425,7 @@ class _Check:
         if seen is None:
             return  # A limit was reached, which is reported separately.
         if seen.status != 200:
-            said = f"answers {seen.status}" if seen.status else f"doesn't respond: {seen.reason}"
+            said = f"responded with status {seen.status}" if seen.status else f"didn't respond: {seen.reason}"
             self._report(use.page, use.rule, f"{use.ask.url} {said}")
         elif use.rule == "link" and fragment and seen.anchors is not None:
             if fragment != "top" and not fragment.startswith(":~:") and fragment not in seen.anchors:
@@ -433,11 +433,19 @@ class _Check:
                     use.page, "anchor", f"{use.ask.url}#{fragment}: there is no such anchor on the page"
                 )
         elif use.rule == "image" and seen.kind.startswith("text/"):
-            self._report(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
+            self._report(
+                use.page, "image", f"{use.ask.url} has the content type {seen.kind}, so it isn't an image"
+            )
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
-            self._report(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
+            self._report(
+                use.page,
+                "markdown",
+                f"{use.ask.url} has {seen.kind or 'no content type'} instead of Markdown",
+            )
         elif use.rule == "accept" and seen.kind != _MARKDOWN:
-            self._report(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
+            self._report(
+                use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no content type'}"
+            )
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
             self._report(
                 use.page,
@@ -463,9 +471,13 @@ class _Check:
                 with self._fetcher.stream(url, limits=Limits(seconds=min(10.0, left))) as answer:
                     status, location = answer.status, answer.headers.get("location")
             except FetchError as error:
-                return f"doesn't respond: {error}"
+                return f"didn't respond: {error}"
             if status not in _REDIRECTS or location is None:
-                return f"answers {status}" if status >= 400 and status not in _NOT_FOR_PROGRAMS else ""
+                return (
+                    f"responded with status {status}"
+                    if status >= 400 and status not in _NOT_FOR_PROGRAMS
+                    else ""
+                )
             url = join_address(url, location) or location
         return "causes a redirect loop"
 

@@ -130,7 +130,7 @@ def develop(
                 if now == seen:
                     continue
                 if now.get(manifest) != seen.get(manifest):
-                    say("The manifest changed. Publish the integration to apply it.")
+                    say("The manifest changed. Publish the integration to apply the change.")
                 seen = now
                 _reload(development, manifest, environment, announce, say)
         except KeyboardInterrupt:

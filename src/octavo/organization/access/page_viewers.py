@@ -20,7 +20,10 @@ def list_viewers(
     named = {entry.id for entry in entries if entry is not None and entry.subject == "team"}
     teams: dict[str, set[str]] = defaultdict(set)
     for team_id, user_id in tx.all(
-        "SELECT team_id, user_id FROM team_members WHERE team_id IN :teams", teams=sorted(named)
+        """SELECT x.team_id, x.user_id FROM team_members x JOIN teams t ON t.id = x.team_id
+           WHERE t.id IN :teams AND t.organization_id = :org""",
+        teams=sorted(named),
+        org=organization_id,
     ):
         teams[user_id].add(team_id)
     steps = list_steps(tx, "space", space_id)

@@ -51,7 +51,7 @@ def require_known(scopes: Iterable[str]) -> None:
     for scope in scopes:
         if scope not in SCOPES:
             raise BadRequest(
-                f"scopes: {scope!r} isn't a valid scope. Use any of {', '.join(sorted(SCOPES))}."
+                f"scopes: {scope!r} isn't a valid scope. Use one or more of {', '.join(sorted(SCOPES))}."
             )
 
 

@@ -45,9 +45,15 @@ TEAM = """t.id, t.organization_id, t.title, t.created_at,
 """Columns of a TeamRow, from ``teams t``."""
 
 
-def list_team_ids(tx: Transaction, user_id: str) -> list[str]:
-    """Return the teams that a person belongs to, in all organizations."""
-    return [row[0] for row in tx.all("SELECT team_id FROM team_members WHERE user_id = :user", user=user_id)]
+def list_team_ids(tx: Transaction, organization_id: str, user_id: str) -> list[str]:
+    """Return the teams of an organization that a person belongs to."""
+    rows = tx.all(
+        """SELECT x.team_id FROM team_members x JOIN teams t ON t.id = x.team_id
+           WHERE x.user_id = :user AND t.organization_id = :org""",
+        user=user_id,
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
 
 
 def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:

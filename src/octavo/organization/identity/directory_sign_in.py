@@ -115,7 +115,9 @@ def _update_email(tx: Transaction, user_id: str, email: str | None) -> None:
     if email is not None and owner is None:
         set_email(tx, user_id, email)
     elif owner is not None and owner.id != user_id:
-        log.warning("Another account has the new email address of a person", extra={"user": user_id})
+        log.warning(
+            "A person's new email address is already used by another account", extra={"user": user_id}
+        )
 
 
 # --- membership and teams -----------------------------------------------------------------------------
@@ -134,7 +136,7 @@ def _update_teams(
     )
     if organization is None:
         if settings.ldap_organization:
-            log.error("OCTAVO_LDAP_ORGANIZATION: there is no such organization")
+            log.error("OCTAVO_LDAP_ORGANIZATION: there is no organization with this ID or hostname")
         return
     organization_id, role = organization
     if find_membership(tx, organization_id, user_id) is None:
@@ -258,18 +260,20 @@ def _deactivate_missing(context: Context) -> None:
         )
     if missing > max(_TOLERATED, total // 2):
         log.error(
-            "More than half of the people are missing in the LDAP directory: no account was deactivated"
+            "More than half of the people are missing from the LDAP directory, so no account was deactivated"
         )
         return
     for subject, user_id in rows:
         with context.db.write() as tx:
             if is_operator(tx, context.settings, user_id):
-                log.warning("A server administrator missing in the LDAP directory stays active")
+                log.warning("A server administrator is missing from the LDAP directory, but stays active")
                 continue
             try:
                 deactivate_account(tx, user_id)
             except Conflict as error:
-                log.warning("A person missing in the LDAP directory stays active: %s", error.message)
+                log.warning(
+                    "A person is missing from the LDAP directory, but stays active: %s", error.message
+                )
                 continue
             audit_person(tx, "account.deactivated", user_id, client=None, actor="", after={"by": PROVIDER})
             tx.run(

@@ -128,7 +128,7 @@ def _fetch(context: Context, url: str, type: object, *, at_most: float = _KEEP_S
         return kept[1]
     answer = _send(_fetcher(context.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
     if answer.status != 200:
-        raise BadProvider(f"{url} returned {answer.status}")
+        raise BadProvider(f"{url} responded with status {answer.status}")
     try:
         value = msgspec.json.decode(answer.body, type=type)
     except msgspec.MsgspecError as error:

@@ -317,7 +317,7 @@ def finish_authentication(
     passkey_id, user_id, credential = row
     handle = used.response.user or None
     if using.user_id not in (None, user_id) or handle not in (None, websafe_encode(user_id.encode())):
-        return RejectedPasskey(using.user_id, "passkey of another account")
+        return RejectedPasskey(using.user_id, "passkey belongs to another account")
     answer = {
         "id": used.id,
         "rawId": used.id,
@@ -333,7 +333,7 @@ def finish_authentication(
         _call_library(lambda: _server(context.settings).authenticate_complete(using.state, [known], answer))
         is None
     ):
-        return RejectedPasskey(user_id, "wrong answer")
+        return RejectedPasskey(user_id, "invalid response")
     counter = AuthenticatorData(websafe_decode(used.response.authenticator)).counter
     with context.db.write() as tx:
         # An authenticator with a counter has been cloned if its counter doesn't increase.
@@ -344,7 +344,11 @@ def finish_authentication(
             counter=counter,
             at=now(),
         )
-    return AcceptedPasskey(user_id, using.first) if counted else RejectedPasskey(user_id, "counter went back")
+    return (
+        AcceptedPasskey(user_id, using.first)
+        if counted
+        else RejectedPasskey(user_id, "counter didn't increase")
+    )
 
 
 def _credentials(tx: Transaction, user_id: str) -> list[AttestedCredentialData]:

@@ -42,7 +42,7 @@ def issue_token(
         except ValueError:
             raise BadRequest("expiresAt: must be an ISO 8601 time, such as 2030-01-31T00:00:00Z") from None
     if person.expires_at is not None and (expires is None or expires > person.expires_at):
-        raise Forbidden("expiresAt: must be a time no later than the expiration of the token you're using")
+        raise Forbidden("expiresAt: must not be later than the expiration time of the token you're using")
     secret = create_token(
         tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id
     )

@@ -81,7 +81,7 @@ def create(
 def require_links(tx: Transaction, organization_id: str) -> None:
     if not get_organization(tx, organization_id).settings.invite_links:
         raise Forbidden(
-            "Invite links are turned off in this organization. An administrator can turn them on (`inviteLinks`)."
+            "Invite links are turned off in this organization. Ask an administrator to turn them on (`inviteLinks`)."
         )
 
 

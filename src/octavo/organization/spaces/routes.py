@@ -132,7 +132,7 @@ def list_member_spaces(
     """List the spaces that a member can see, with the member's role in each. Members can list their own
     spaces; administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can list other members' spaces or use `closed`.")
+        raise Forbidden("Only administrators can list other members' spaces or use the `closed` parameter.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member

@@ -85,10 +85,10 @@ class EventQueue:
                         ],
                     )
             except TemporarilyUnavailable as error:
-                log.warning("couldn't write views and searches yet, will retry: %s", error.message)
+                log.warning("views and searches can't be written yet, and will be retried: %s", error.message)
                 typing = waiting
             except Exception:
-                log.exception("couldn't write views and searches; they aren't counted")
+                log.exception("views and searches couldn't be written, and aren't counted")
                 lost = len(settled)
             with self._lock:
                 together = typing + self._waiting

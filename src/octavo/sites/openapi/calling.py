@@ -84,7 +84,7 @@ def _server(form: Form, wanted: str) -> int:
         if wanted.rstrip("/") in (server.url.rstrip("/"), filled.rstrip("/")):
             return number
     named = ", ".join(server.url[:200] for server in form.servers[:_NAMED])
-    raise BadRequest(f"server: must be one of the servers in the specification: {named}")
+    raise BadRequest(f"server: must be one of the servers in the specification ({named})")
 
 
 def _pairs(form: Form, place: Place, values: ByName) -> list[tuple[str, str]]:

@@ -659,7 +659,7 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
     for name, value in wanted.path.items():
         # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
-            raise BadRequest(f"path.{name[:100]}: must be a value that can be part of a path")
+            raise BadRequest(f"path.{name[:100]}: must not be `.` or `..`")
         # Values joined by the browser are already individually encoded in the specified style.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)

@@ -80,8 +80,7 @@ def read_proxy(
         raise Conflict(f"proxy: {host}{path} is already used by another site. Choose another path.")
     if store.is_proxied_near(tx, host, path, but=organization_id):
         raise Conflict(
-            f"proxy: {host}{path} is above or below the path of another organization's site. Choose another"
-            " path."
+            f"proxy: {host}{path} overlaps with the path of another organization's site. Choose another path."
         )
     return host, path
 

@@ -31,7 +31,7 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
         if space is None or space.organization_id != org.organization_id:
             raise NotFound(f"{place}: there is no space with the ID {space_id!r} in this organization")
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: publishing this space requires the `create` role or higher in it")
+            raise Forbidden(f"{place}: you need the `create` role or higher in this space to publish it")
 
 
 def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:

@@ -115,7 +115,7 @@ def list_member_sites(
     """List the sites that a member can see, with the member's role on each. Members can list their own sites;
     administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can list other members' sites or use `closed`.")
+        raise Forbidden("Only administrators can list other members' sites or use the `closed` parameter.")
     with call.db.read() as tx:
         member = require_found(
             find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."

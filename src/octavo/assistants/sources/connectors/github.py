@@ -76,7 +76,8 @@ class GitHubIssues(_GitHub):
             if latest == since:
                 # More issues have the same time than fit on ten pages.
                 raise SourceFailure(
-                    "upstream_unavailable", "GitHub returned an endless list. Try again later."
+                    "upstream_unavailable",
+                    "GitHub returned too many issues that were updated at the same time. Try again later.",
                 )
             since = latest
 

@@ -54,7 +54,7 @@ class YouTube(ServiceConnector):
             feed = etree.fromstring(body, parser)
         except etree.XMLSyntaxError:
             raise SourceFailure(
-                "upstream_unavailable", "YouTube returned a response that can't be read."
+                "upstream_unavailable", "YouTube returned an invalid response. Try again later."
             ) from None
         return [_video(each) for each in feed.iterfind("atom:entry", _NAMES)]
 

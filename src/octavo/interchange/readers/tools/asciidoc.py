@@ -134,8 +134,10 @@ class Asciidoctor:
     def read(self, path: str, text: str | None, attributes: dict[str, str]) -> _Read:
         """Return a page. Raises ScriptFailed with the reason if the page can't be parsed, and Unavailable
         if the library isn't available."""
-        if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("the file must be UTF-8 text, and must not be too large")
+        if text is None:
+            raise ScriptFailed("the file isn't valid UTF-8")
+        if len(text) > MAX_TEXT:
+            raise ScriptFailed(f"the file has more than {MAX_TEXT:,} characters")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:

@@ -198,7 +198,7 @@ def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
         else:
             assert not isinstance(found, list)  # The signature has exactly one reference.
             return found.signed_xml
-    raise RefusedResponse(f"SAML response: the signature isn't valid: {problem}")
+    raise RefusedResponse(f"SAML response: the signature isn't valid ({problem})")
 
 
 def _decode(encoded: str) -> bytes:
@@ -291,7 +291,7 @@ def _require_success(root: Any) -> None:
         raise RefusedResponse("SAML response: must have version 2.0")
     code = _require_once(_require_once(root, f"{_P}Status"), f"{_P}StatusCode").get("Value")
     if code != _SUCCESS:
-        raise RefusedResponse(f"SAML response: the provider rejected the sign-in: {code}")
+        raise RefusedResponse(f"SAML response: the provider rejected the sign-in ({code})")
 
 
 def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, moment: int) -> Assertion:

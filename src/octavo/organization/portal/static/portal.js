@@ -245,7 +245,7 @@ async function openInvitations() {
   if (!user) return;
   show("sign-in", false);
   const { items } = await call("GET", "/user/invitations?limit=100");
-  if (!items.length) say("You have no open invitations.");
+  if (!items.length) say("You have no pending invitations.");
   for (const item of items) {
     const button = Object.assign(document.createElement("button"), {
       type: "button", className: "second", id: `join-${item.id}`, textContent: `Join ${item.organization.title}`,
@@ -359,7 +359,7 @@ async function connect() {
     show("where");
   }
   find("who").textContent = `You are signed in as ${user.displayName}. `
-    + (title ? `It gets access to ${title} only.` : "It gets access to this organization only:");
+    + (title ? `The app will have access to ${title} only.` : "The app will have access to this organization only:");
   show("connect");
   on("connect", "submit", async ({ days, organization }) => {
     const scopes = [...document.querySelectorAll("[name=scope]:checked")].map((box) => box.value);

@@ -289,7 +289,7 @@ class RedirectEditor:
             own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
             if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
                 raise BadRequest(
-                    f"captureWildcard: would cause a redirect loop: {' → '.join([*way, source])}"
+                    f"captureWildcard: would cause a redirect loop ({' → '.join([*way, source])})"
                 )
             if reached is None or not reached.capture or reached.id == but:
                 return

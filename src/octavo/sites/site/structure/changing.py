@@ -49,10 +49,10 @@ def read_path(field: str, text: str) -> str:
     path = text.lower()
     # Slugs can contain a script's combining marks, which aren't letters themselves.
     readable = _PATH.fullmatch(path) or path == slugify(path)
-    if not readable or path in RESERVED or path.endswith(".md"):
-        raise BadRequest(
-            f"{field}: must contain only letters, digits, and `-_.+`, and must not be a reserved name"
-        )
+    if not readable:
+        raise BadRequest(f"{field}: must contain only letters, digits, and `-_.+`")
+    if path in RESERVED or path.endswith(".md"):
+        raise BadRequest(f"{field}: {path!r} is reserved. Choose another path.")
     return path
 
 

@@ -1,0 +1,190 @@
+"""Restricted pages leave no trace in older revisions of change requests, positions, conflicts, and live steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.teams import put_team_member
+from revisions.test_restricted_elsewhere import (
+    ADMINISTRATORS,
+    CHANGE,
+    SPACE,
+    WORD,
+    edit,
+    insert,
+    restrict,
+)
+from world import World
+
+
+@pytest.mark.parametrize("later", ["edited", "deleted"])
+@pytest.mark.parametrize("at", ["top", "below"])
+def test_older_revisions_of_a_change_request_hide_what_it_restricts_later(
+    world: World, at: str, later: str
+) -> None:
+    """``at``: whether the rule is that of the page or of the page above it. ``later``: what happens to the page
+    afterward."""
+    above = insert(world, CHANGE, "Above")
+    page = insert(world, CHANGE, f"{WORD} plans", above if at == "below" else None, text=f"{WORD} words.\n")
+    older = world.get("admin", world.home.path(CHANGE))["revision"]
+    path = world.home.path(f"{SPACE}/revisions/{{revisionId}}", revisionId=older)
+    reads = ("", "/pages", "/children", f"/page/{page}", "/changes", f"/changes/page/{page}")
+
+    def told(who: str) -> list[str]:
+        texts = {end: world.call(who, "GET", f"{path}{end}").text for end in reads}
+        return [end for end, text in texts.items() if WORD in text or (page in text and page not in end)]
+
+    assert "/changes" in told("reader") and f"/page/{page}" in told("reader")
+    restrict(world, CHANGE, ADMINISTRATORS, above if at == "below" else page)
+    if later == "deleted":
+        edit(world, CHANGE, {"operation": "delete_page", "page": page})
+    assert not told("reader") and not told("editor")
+    assert f"/page/{page}" in told("admin")
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_positions_count_only_pages_that_the_author_sees(world: World, at: str) -> None:
+    """Otherwise, moving a page would tell where hidden pages are."""
+    above = insert(world, at, "Above")
+    names = ("One", "Hidden 1", "Two", "Hidden 2", "Three", "Hidden 3")
+    pages = {name: insert(world, at, name, above) for name in names}
+    for name in names[1::2]:
+        restrict(world, at, ADMINISTRATORS, pages[name])
+
+    def order(who: str) -> list[str]:
+        path = world.home.path(f"{at}/content/children")
+        return [one["title"] for one in world.get(who, path, params={"parent": above})["items"]]
+
+    def move(name: str, to: int) -> tuple[list[str], bool]:
+        """Return the order that the author sees, and whether anything was written."""
+        path, before = world.home.path(at), world.get("editor", world.home.path(at))["revision"]
+        change = {"operation": "update_page", "page": pages[name], "at": to}
+        world.post("editor", f"{path}/content", {"changes": [change]})
+        return order("editor"), world.get("editor", path)["revision"] != before
+
+    for number, name in enumerate(("One", "Two", "Three")):
+        assert move(name, number) == (["One", "Two", "Three"], False)
+    assert move("One", 1) == (["Two", "One", "Three"], True)
+    assert order("admin") == ["Hidden 1", "Two", "Hidden 2", "One", "Three", "Hidden 3"]
+    assert move("Two", 2) == (["One", "Three", "Two"], True)
+    assert move("Three", 0) == (["Three", "One", "Two"], True)
+    new = {"operation": "insert_page", "title": "New", "document": {"markdown": "."}, "into": above, "at": 1}
+    world.post("editor", world.home.path(f"{at}/content"), {"changes": [new]})
+    assert order("editor") == ["Three", "New", "One", "Two"]
+    assert set(names) < set(order("admin"))
+
+
+def test_resolved_conflicts_do_not_name_a_hidden_page_that_was_chosen(world: World) -> None:
+    page, one, other = (insert(world, SPACE, title) for title in ("Moved", "One", "Other"))
+    hidden = insert(world, SPACE, "Hidden")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    for at, into in ((SPACE, one), (CHANGE, other)):
+        edit(world, at, {"operation": "update_page", "page": page, "into": into})
+    path = world.home.path(f"{CHANGE}/conflicts")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    (key,) = (each["id"] for each in world.get("admin", path)["items"] if each["targetId"] == page)
+    world.post("admin", f"{path}/{key}/resolve", {"choice": "edited", "value": {"parent": hidden}})
+    edit(world, CHANGE, {"operation": "update_page", "page": page, "into": one})
+
+    def settled(who: str) -> str:
+        return world.call(who, "GET", path, params={"status": "settled"}).text
+
+    assert hidden in settled("reader")
+    restrict(world, SPACE, ADMINISTRATORS, hidden)
+    assert hidden not in settled("reader") and hidden in settled("admin")
+    assert world.call("editor", "POST", f"{path}/{key}/reopen").status_code == 404
+
+
+def test_suggestions_show_a_link_to_a_hidden_page_as_its_words(world: World) -> None:
+    hidden = insert(world, SPACE, f"{WORD} plans")
+    world.post("admin", world.home.path(f"{CHANGE}/update"))
+    links = f"See [words](/pages/{hidden}), [more]({WORD}-plans.md), and [nothing](missing.md).\n"
+    page = insert(world, CHANGE, "Linking", text=links)
+    path = world.home.path(f"{CHANGE}/content/page/{page}")
+    block = world.get("admin", path)["document"]["nodes"][0]["key"]
+    comments = world.home.path(f"{CHANGE}/comments")
+    suggestion = {"markdown": f"New {links}"}
+    body = {"body": {"markdown": "Better"}, "page": page, "node": block, "suggestion": suggestion}
+    made = world.post("admin", comments, body)["id"]
+
+    def shown(who: str) -> str:
+        return str(world.get(who, f"{comments}/{made}")["suggestion"])
+
+    assert hidden in shown("reader")
+    restrict(world, SPACE, ADMINISTRATORS, hidden)
+    for gone in (False, True):
+        if gone:
+            edit(world, CHANGE, {"operation": "delete_page", "page": page})
+        text = shown("reader")
+        assert hidden not in text and WORD not in text and "missing" not in text, text
+        assert all(text.count(words) == 2 for words in ("words", "more", "nothing"))
+        assert "missing" in shown("admin")
+
+
+def test_teams_of_a_former_organization_see_no_restricted_page(world: World) -> None:
+    home, away, team = world.home, world.away, world.home["teamId"]
+    space = (
+        f"/spaces/{world.post('admin', home.path('/orgs/{organizationId}/spaces'), {'title': 'Moved'})['id']}"
+    )
+    page = {"operation": "insert_page", "title": "Plans", "document": {"markdown": "Words.\n"}}
+    made = world.post("admin", f"{space}/content", {"changes": [page]})["changes"][0]["page"]["id"]
+    rule = [{"kind": "team", "team": team, "level": "edit"}]
+    update = {"operation": "update_page", "page": made, "visibleTo": rule}
+    world.post("admin", f"{space}/content", {"changes": [update]})
+    with world.context.db.write() as tx:
+        put_team_member(tx, team, world.users["reader"])
+        upsert_member(tx, away["organizationId"], world.users["admin"], "admin")
+        upsert_member(tx, away["organizationId"], world.users["reader"], "read")
+    path = f"{space}/content/page/{made}"
+    assert world.call("reader", "GET", path).status_code == 200
+    world.post("admin", f"{space}/transfer", {"organization": away["organizationId"]})
+    assert world.call("reader", "GET", space).status_code == 200
+    assert world.call("reader", "GET", path).status_code == 404
+    people = world.get("admin", f"{path}/access/people")["items"]
+    assert world.users["reader"] not in {one["user"]["id"] for one in people}
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+@pytest.mark.parametrize("how", ["opened", "moved", "opened in main"])
+def test_live_steps_from_the_time_of_another_rule_are_gone(world: World, at: str, how: str) -> None:
+    """``how``: how the page becomes visible to the editor."""
+    place = SPACE if how == "opened in main" else at
+    above = insert(world, place, "Above")
+    page = insert(world, place, "Page", above)
+    restrict(world, place, ADMINISTRATORS, above)
+    if place != at:
+        world.post("admin", world.home.path(f"{CHANGE}/update"))
+    path = world.home.path(f"{at}/pages/{page}/live")
+
+    def send(who: str, live: Any, version: int, batch: int, *steps: Any) -> Any:
+        known = {"epoch": live["epoch"], "schema": live["schema"], "client": f"client-{who}"}
+        sent = {**known, "batch": batch, "attempt": 1, "version": version, "steps": steps}
+        return world.call(who, "POST", f"{path}/steps", json=sent)
+
+    live = world.get("admin", path)
+    text = [{"type": "text", "text": WORD}]
+    assert send(
+        "admin", live, 0, 1, {"stepType": "replace", "from": 1, "to": 1, "slice": {"content": text}}
+    ).is_success
+    gone = {"stepType": "replace", "from": 1, "to": 1 + len(WORD)}
+    assert send("admin", live, 1, 2, gone).is_success
+    world.post("admin", f"{path}/save")
+    if how == "moved":
+        edit(world, at, {"operation": "update_page", "page": page, "into": None})
+    else:
+        restrict(world, place, [], above)
+        if place != at:
+            world.post("admin", world.home.path(f"{CHANGE}/update"))
+    shown = world.get("editor", path)
+    for after in (0, 1):
+        query = {"epoch": shown["epoch"], "after": str(after)}
+        assert world.call("editor", "GET", f"{path}/steps", params=query).status_code == 410
+        assert send("editor", shown, after, 1, gone).status_code == 410
+    now = shown["version"]
+    assert now == 2 and send("editor", shown, now, 1, {"stepType": "replace", "from": 1, "to": 2}).is_success
+    assert send("admin", shown, now, 3, {"stepType": "replace", "from": 1, "to": 2}).status_code in (200, 409)
+    query = {"epoch": shown["epoch"], "after": str(now)}
+    assert world.get("editor", f"{path}/steps", params=query)["version"] > now
