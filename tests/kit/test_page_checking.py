@@ -14,7 +14,9 @@ from octavo.kit.processes.page_checking import check_text, checker
 from octavo.kit.scheduling import deadlines
 
 RULE = StyleRule(
-    "Use", "extends: substitution\nmessage: Use '%s'.\nignorecase: true\nswap:\n  utilize: use\n", "It is shorter."
+    "Use",
+    "extends: substitution\nmessage: Use '%s'.\nignorecase: true\nswap:\n  utilize: use\n",
+    "It is shorter.",
 )
 TEXT = "---\ndescription: Words.\n---\n\n# Title\n\nUtilize it. TODO: more.\n"
 

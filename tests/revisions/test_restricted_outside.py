@@ -261,6 +261,31 @@ def test_a_finding_is_hidden_with_the_page_that_its_link_names(world: World) -> 
     assert found("editor") == [fixable]
 
 
+def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
+    """Findings about unanswered questions can mention restricted pages."""
+    scene = ScanScene(world, None)
+    for question in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins cheaply?"):
+        world.call(
+            "admin", "POST", f"{scene.site}/ask", json={"question": question, "scope": {"mode": "all"}}
+        )
+    ask(world, "How are gherkins pickled?", world.home["pageId"])
+    scene.scan()
+    restrict(world, SPACE, ADMINISTRATORS, insert(world, SPACE, "Plans"))
+
+    def topic(who: str) -> dict[str, Any]:
+        (found,) = world.get(who, f"{scene.site}/topics")["items"]
+        assert isinstance(found, dict)
+        return found
+
+    findings = f"{scene.site}/topics/{topic('editor')['id']}/findings"
+    kept = topic("admin")["findings"]["total"]
+    assert kept > 1 and topic("editor")["findings"]["total"] == 0
+    nothing = world.call("editor", "DELETE", findings).status_code
+    assert topic("admin")["findings"]["total"] == kept
+    assert world.call("admin", "DELETE", findings).status_code != nothing
+    assert topic("admin")["findings"]["total"] == 0
+
+
 # --- links ----------------------------------------------------------------------------------------------
 
 LINKS = f"""[a]({WORD}-plans.md), [b]({WORD}-plans.md#there), [home](README.md), [file](/files/FILE)

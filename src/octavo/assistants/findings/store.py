@@ -638,11 +638,14 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
     return {topic_id: (open_, count) for topic_id, open_, count in rows}
 
 
-def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
-    """Delete the findings of a topic, and return the number of deleted findings."""
+def delete_findings_of_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> int:
+    """Delete the findings of a topic that the caller can see, and return the number of deleted findings."""
+    source, seen = _seen(tx, site)
     return tx.run(
-        "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
+        f"""DELETE FROM site_findings WHERE id IN (SELECT f.id {source}
+            AND f.question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic))""",
         topic=topic_id,
+        **seen,
     )
 
 
