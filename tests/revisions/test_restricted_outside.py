@@ -261,6 +261,24 @@ def test_a_finding_is_hidden_with_the_page_that_its_link_names(world: World) -> 
     assert found("editor") == [fixable]
 
 
+def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
+    scene = ScanScene(world, "Please utilize it.")
+    guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
+    rule = f"```yaml\nextends: substitution\nmessage: '{WORD} forbids %s.'\nswap:\n  utilize: use\n```\n"
+    page = {"operation": "insert_page", "title": f"{WORD} rule", "document": {"markdown": rule}}
+    edit(world, guide, page)
+    scene.scan()
+    (found,) = scene.list("admin", "kind=style")
+    [rule_id] = [one["id"] for one in world.get("admin", f"{guide}/content")["pages"] if WORD in one["title"]]
+    assert WORD in str(scene.list("editor", "kind=style")) and WORD in str(found)
+    for grants in (ADMINISTRATORS, ON_SITES):
+        restrict(world, guide, grants, rule_id)
+        assert scene.list("editor", "kind=style") == []
+        assert world.call("editor", "GET", f"{scene.site}/findings/{found['id']}").status_code == 404
+        scene.scan()
+        assert scene.list("editor", "kind=style") == []
+
+
 def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
     """Findings about unanswered questions can mention restricted pages."""
     scene = ScanScene(world, None)
