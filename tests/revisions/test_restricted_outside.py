@@ -267,7 +267,7 @@ def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
     rule = f"```yaml\nextends: substitution\nmessage: '{WORD} forbids %s.'\nswap:\n  utilize: use\n```\n"
     page = {"operation": "insert_page", "title": f"{WORD} rule", "document": {"markdown": rule}}
     edit(world, guide, page)
-    scene.scan()
+    scan = scene.scan()
     (found,) = scene.list("admin", "kind=style")
     [rule_id] = [one["id"] for one in world.get("admin", f"{guide}/content")["pages"] if WORD in one["title"]]
     assert WORD in str(scene.list("editor", "kind=style")) and WORD in str(found)
@@ -275,6 +275,8 @@ def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
         restrict(world, guide, grants, rule_id)
         assert scene.list("editor", "kind=style") == []
         assert world.call("editor", "GET", f"{scene.site}/findings/{found['id']}").status_code == 404
+        past = world.get("editor", f"{scene.site}/scans/{scan['id']}")
+        assert past["findings"]["low"] == scan["findings"]["low"] - 1
         scene.scan()
         assert scene.list("editor", "kind=style") == []
 

@@ -416,7 +416,7 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
             AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
         for pages in ("site_finding_pages", "site_finding_sources")
     )
-    rules = _list_hidden_rules(tx, site.site_id, hidden) if hidden else []
+    rules = list_hidden_rules(tx, site.site_id, hidden) if hidden else []
     by_hidden = "AND NOT (f.kind = 'style' AND f.title IN :hidden_rules)" if rules else ""
     return (
         f"""FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))
@@ -430,7 +430,7 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     )
 
 
-def _list_hidden_rules(tx: Transaction, site_id: str, hidden: HiddenPages) -> list[str]:
+def list_hidden_rules(tx: Transaction, site_id: str, hidden: HiddenPages) -> list[str]:
     """Return the titles of hidden pages in the site's style guide. A finding's title is the title of its rule."""
     site = find_site(tx, site_id)
     guide = site.styleguide_id if site is not None else None
