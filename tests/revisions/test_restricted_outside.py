@@ -12,10 +12,14 @@ import pytest
 from findings.test_scans import ScanScene
 from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
+from octavo.assistants.ask.site_answers import SiteAnswer, keep_answer
 from octavo.assistants.questions.recording import record_answer
 from octavo.assistants.questions.types import AnswerPage, Asked
 from octavo.kit.clock import DAY, iso, now
 from octavo.kit.ids import new_id
+from octavo.organization.access.authorization import site_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
 from openapi.specs import processed
 from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict, work
 from set_clock import SetClock
@@ -177,13 +181,25 @@ def test_pages_computed_from_a_restricted_source_are_restricted(world: World) ->
         insights = world.call(who, "POST", f"{site}/insights/events/aggregate", json=query)
         return [world.call(who, "GET", f"{site}/answers").text, insights.text]
 
-    assert all(WORD in text for who in ("admin", "editor") for text in found(who))
+    def keep(who: str) -> str:
+        """Keep a response of the assistant, and return its URL."""
+        actor = actor_for_job(world.users[who], ids["organizationId"])
+        with world.context.db.read() as tx:
+            access = site_access(tx, actor, Can.VIEW, ids["organizationId"], ids["siteId"])
+        answer = SiteAnswer([WORD], [], [f"What is {WORD}?"], [(ids["spaceId"], page)])
+        keep_answer(world.context, access, id := new_id(), answer)
+        return f"{site}/ai/response/{id}"
+
+    kept = {who: keep(who) for who in ("admin", "editor")}
+    assert all(WORD in text for who in kept for text in [*found(who), world.call(who, "GET", kept[who]).text])
     pages = world.get("admin", content, params={"computed": "false"})["pages"]
     (hidden,) = (one["id"] for one in pages if one["type"] == "computed")
     for grants in (ADMINISTRATORS, ON_SITES):
         restrict(world, SPACE, grants, hidden)
         assert all(WORD in text for text in found("admin"))
         assert not any(WORD in text or page in text for text in found("editor"))
+        assert world.call("editor", "GET", kept["editor"]).status_code == 404
+        assert world.call("admin", "GET", kept["admin"]).is_success
 
 
 # --- sites ----------------------------------------------------------------------------------------------
