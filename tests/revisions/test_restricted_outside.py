@@ -243,7 +243,10 @@ def test_a_finding_is_hidden_with_the_changelog_that_it_quotes(
         return str(scene.list(who, "kind=changelog&status=open"))
 
     assert WORD in found("admin") and WORD in found("editor")
+    assign_to_editor(world, scene.list("admin", "kind=changelog&status=open")[0]["id"])
     restrict(world, SPACE, grants, page)
+    inbox = world.get("editor", "/user/notifications")["items"]
+    assert any(one["reason"] == "assigned" for one in inbox) and WORD not in str(inbox)
     assert WORD in found("admin") and WORD not in found("editor")
     scene.scan()
     assert WORD not in found("editor")
@@ -277,6 +280,14 @@ def test_a_finding_is_hidden_with_the_page_that_its_link_names(world: World) -> 
     assert found("editor") == [fixable]
 
 
+def assign_to_editor(world: World, finding: str) -> None:
+    path = world.home.path(f"{SITE}/findings/{finding}")
+    body = {"assignee": {"kind": "user", "user": world.users["editor"]}}
+    answer = world.call("admin", "PATCH", path, json=body)
+    assert answer.is_success, answer.text
+    work(world)
+
+
 def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
     scene = ScanScene(world, "Please utilize it.")
     guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
@@ -287,12 +298,15 @@ def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
     (found,) = scene.list("admin", "kind=style")
     [rule_id] = [one["id"] for one in world.get("admin", f"{guide}/content")["pages"] if WORD in one["title"]]
     assert WORD in str(scene.list("editor", "kind=style")) and WORD in str(found)
+    assign_to_editor(world, found["id"])
     for grants in (ADMINISTRATORS, ON_SITES):
         restrict(world, guide, grants, rule_id)
         assert scene.list("editor", "kind=style") == []
         assert world.call("editor", "GET", f"{scene.site}/findings/{found['id']}").status_code == 404
         past = world.get("editor", f"{scene.site}/scans/{scan['id']}")
         assert past["findings"]["low"] == scan["findings"]["low"] - 1
+        inbox = world.get("editor", "/user/notifications")["items"]
+        assert any(one["reason"] == "assigned" for one in inbox) and WORD not in str(inbox)
         scene.scan()
         assert scene.list("editor", "kind=style") == []
 
