@@ -307,6 +307,10 @@ def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
         assert past["findings"]["low"] == scan["findings"]["low"] - 1
         inbox = world.get("editor", "/user/notifications")["items"]
         assert any(one["reason"] == "assigned" for one in inbox) and WORD not in str(inbox)
+        if grants == ADMINISTRATORS:
+            fixing = world.call("admin", "POST", f"{scene.site}/findings/{found['id']}/change-requests")
+            assert fixing.status_code == 409
+            assert WORD not in str(world.get("editor", world.home.path(f"{SPACE}/change-requests")))
         scene.scan()
         assert scene.list("editor", "kind=style") == []
 
