@@ -1,4 +1,5 @@
 /** URLs of pages on published sites, and redirects from them. */
+import { askAll } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import { MAIN } from "../addresses.ts";
 import { getPageAccess } from "../api/content.ts";
@@ -34,8 +35,8 @@ const BELOW = { document: "*", group: "/*" };
 export async function publicUrls(space: string, { id, type, hasPages }: TreePage): Promise<PublicUrl[]> {
   if (type !== "document" && type !== "group") return [];
   const { organization } = await spaceOf(space).refresh();
-  const sites = (await listSites({ organizationId: organization }, { space, limit: 1000 })).items
-    .filter((one) => one.published);
+  const found = await askAll((query) => listSites({ organizationId: organization }, { ...query, space }));
+  const sites = found.items.filter((one) => one.published);
   if (!sites.length) return [];
   const [access, way] = await Promise.all([
     getPageAccess({ spaceId: space, pageId: id }),
@@ -43,7 +44,7 @@ export async function publicUrls(space: string, { id, type, hasPages }: TreePage
   ]);
   const path = way.levels.at(-1)?.items.find((one) => one.id === id)?.path;
   if (!access.published || !path) return [];
-  const found = await Promise.all(sites.map(async (site) => {
+  const urls = await Promise.all(sites.map(async (site) => {
     const at = sitePath(organization, site.id);
     const structure = await structureOf(at).refresh();
     const shown = siteSpacesIn(structure).find((one) => one.space.id === space && !isHidden(structure, one));
@@ -51,7 +52,7 @@ export async function publicUrls(space: string, { id, type, hasPages }: TreePage
     const source = `${pathOf(structure, shown)}/${path}`.replace("//", "/") + (hasPages ? BELOW[type] : "");
     return [{ path: at, site, siteSpace: shown.id, source: encodeURI(source) }];
   }));
-  return found.flat();
+  return urls.flat();
 }
 
 /** Return an action that adds a redirect from the first URL, and then offers the next one. */
