@@ -53,12 +53,13 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
 
 
 def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
-    """Return the health of the pages that the caller can see; None if no page in these spaces is hidden from the
-    caller, because the results of scans then don't reveal anything that the caller can't see."""
+    """Return the health of the pages that the caller can see; None if no page in these spaces or in the style guide is
+    hidden from the caller, because the results of scans then don't reveal anything that the caller can't see."""
     spaces = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
     seen = [space for id in spaces if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
     hidden = hidden_from(tx, site.organization)
-    if not any(hidden.of(space.space_id) for space in seen):
+    in_spaces = any(hidden.of(space.space_id) for space in seen)
+    if not in_spaces and not store.list_hidden_rules(tx, site.site_id, hidden):
         return None
     views = [load_view(tx, published_seen_by(tx, space)) for space in seen]
     pages = sum(1 for view in views for _ in view.every.documents())
