@@ -373,7 +373,7 @@ def resolve_conflict(
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
     """Reopen a resolved conflict: the change request then contains the version named by `kept` again. Returns 409 if
-    the content has been edited since then."""
+    the content has been edited since the conflict was resolved."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
     return ResolveAnswer(revision, _count_open(call, change))
 

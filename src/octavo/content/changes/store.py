@@ -24,7 +24,7 @@ from .types import ChangeOrder
 
 
 class Author(NamedTuple):
-    """Author: a person, and the agent that the person used, if any."""
+    """Person who wrote content, and the agent that the person used, if any."""
 
     user_id: str
     agent: str | None
@@ -382,7 +382,7 @@ _IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.descr
                AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
                AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
                AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
-"""SQL condition for unused drafts ``c``."""
+"""SQL condition that a change request ``c`` is an empty draft."""
 
 
 def is_empty_draft(tx: Transaction, change_id: str) -> bool:

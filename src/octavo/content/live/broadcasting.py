@@ -21,7 +21,7 @@ from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_ca
 
 _BACK = 15_000
 """Age in milliseconds of the steps that are sent when a page is read for the first time. Otherwise, a client that
-starts to follow the page just before that would miss some steps."""
+starts to follow the page just before it is read would miss some steps."""
 _KIND = "live"
 
 
