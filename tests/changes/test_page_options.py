@@ -154,3 +154,11 @@ def test_a_conflict_about_the_layout_takes_an_edited_value(space: Space) -> None
 def test_the_position_of_a_cover_is_a_share_of_its_reach(y: float, shown: int) -> None:
     assert Cover("c.png", y=y).focus(800, 400, 800, 200) == shown
     assert Cover("c.png", y=y).focus(800, 100, 800, 200) == 50
+
+
+def test_a_field_that_a_page_cannot_have_is_refused(space: Space) -> None:
+    path = f"{space.path}/content"
+    made = space.world.post("editor", path, {"changes": [{"operation": "insert_group", "title": "Group"}]})
+    change = update(made["changes"][0]["page"]["id"], description="Words.")
+    answer = space.world.call("editor", "POST", path, json={"changes": [change]})
+    assert answer.status_code == 400 and answer.json()["error"]["field"].endswith("description"), answer.text

@@ -406,6 +406,12 @@ def test_a_change_request_names_the_topic_of_the_finding_that_it_fixes(scene: Sc
     assert not found("topic=other") and not found("finding=none")
     in_space = world.get("admin", f"{path}?status=draft&topic={topic['id']}")["items"]
     assert [one["id"] for one in in_space] == [change["id"]]
+    # A finding about the whole site quotes visitors, so people who can't see all pages don't see it.
+    assert world.get("editor", f"{path}/{change['id']}")["siteTopic"] == expected
+    page = world.get("admin", place.path("/spaces/{spaceId}/content/path/writing"))["id"]
+    only_admin = [{"kind": "user", "user": world.users["admin"], "level": "read"}]
+    scene.change({"operation": "update_page", "page": page, "visibleTo": only_admin})
+    assert "finding" not in world.get("editor", f"{path}/{change['id']}")["siteTopic"]
     world.call("admin", "PATCH", scene.site, json={"defaultLevel": None})
     assert "siteTopic" not in world.get("editor", f"{path}/{change['id']}")
 

@@ -17,26 +17,31 @@ from octavo.content.changes.wire import (
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Person, Recipient, Script
-from octavo.organization.access.authorization import find_site_access
+from octavo.organization.access.authorization import SiteAccess, find_site_access
 from octavo.organization.access.roles import Can
 
-from .store import list_topics_of_changes
+from .store import list_seen_ids, list_topics_of_changes
 from .styleguide_store import list_runs_of_changes
 
 
 def find_origins(to: Recipient, tx: Transaction, change_ids: Sequence[str]) -> dict[str, ChangeOrigin]:
-    """Return the origins of change requests, by change request ID. Sites that the recipient can't see are omitted."""
+    """Return the origins of change requests, by change request ID. Sites and findings that the recipient can't see are
+    omitted."""
     topics = list_topics_of_changes(tx, change_ids)
     runs = list_runs_of_changes(tx, change_ids)
     named = {topic.site_id for topic in topics.values()} | {run.site_id for run in runs.values()}
     sites = _seen(to, tx, named)
+    of_sites = {id: [topic.finding_id for topic in topics.values() if topic.site_id == id] for id in sites}
+    findings = {one for id, ids in of_sites.items() if ids for one in list_seen_ids(tx, sites[id], ids)}
     found: dict[str, ChangeOrigin] = {}
     for change_id in change_ids:
         topic, run = topics.get(change_id), runs.get(change_id)
         origin = ChangeOrigin()
         if topic is not None and topic.site_id in sites:
             origin.topic = ChangeRequestTopic(
-                site=topic.site_id, topic=topic.topic_id, finding=topic.finding_id
+                site=topic.site_id,
+                topic=topic.topic_id,
+                finding=topic.finding_id if topic.finding_id in findings else UNSET,
             )
         if run is not None and run.site_id in sites:
             origin.styleguide = ChangeRequestStyleguide(
@@ -49,19 +54,20 @@ def find_origins(to: Recipient, tx: Transaction, change_ids: Sequence[str]) -> d
     return found
 
 
-def _seen(to: Recipient, tx: Transaction, site_ids: Iterable[str]) -> set[str]:
+def _seen(to: Recipient, tx: Transaction, site_ids: Iterable[str]) -> dict[str, SiteAccess]:
+    """Return the recipient's access to those of these sites that the recipient can see, by ID."""
     caller = to.authenticated
     if not isinstance(caller, Person | Script):
-        return set()
+        return {}
     rows = (
         tx.all("SELECT id, organization_id FROM sites WHERE id IN :ids", ids=sorted(site_ids))
         if site_ids
         else []
     )
     return {
-        site_id
+        site_id: access
         for site_id, organization_id in rows
-        if find_site_access(tx, caller, Can.VIEW, organization_id, site_id) is not None
+        if (access := find_site_access(tx, caller, Can.VIEW, organization_id, site_id)) is not None
     }
 
 

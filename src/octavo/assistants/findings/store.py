@@ -676,6 +676,13 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     return _finding(row)
 
 
+def list_seen_ids(tx: Transaction, site: SiteAccess, finding_ids: Iterable[str]) -> set[str]:
+    """Return those of the site's findings with these IDs that the caller can see."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(f"SELECT f.id {source} AND f.id {tx.among('ids')}", ids=json_list(finding_ids), **seen)
+    return {row[0] for row in rows}
+
+
 def map_sources(tx: Transaction, finding_ids: Sequence[str]) -> dict[str, list[str]]:
     """Return the pages that each of these findings quotes or names but doesn't concern."""
     found: dict[str, list[str]] = {id: [] for id in finding_ids}

@@ -319,6 +319,8 @@ class BatchDocuments:
     def with_fields(self, page: Page, change: EditedPageFields) -> Page:
         given = change.edited(structs.asdict(page))
         for name, value in given.items():
+            if value != getattr(page, name) and page.kind not in EDITED_FIELDS[name].kinds:
+                raise BadRequest(f"{wire_name(name)}: a page of the type `{page.kind}` can't have this field")
             if EDITED_FIELDS[name].type == "condition" and value is not None:
                 try:
                     parse(str(value))
