@@ -116,6 +116,8 @@ class _Turn:
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
         self.pages: dict[PageKey, LivePage] = {}
+        self.rows: dict[PageKey, LiveRow] = {}
+        """Locked rows of ``pages``."""
         self._branches: dict[tuple[str, str | None], LiveBranch] = {}
         self._checked: set[tuple[Any, str, str]] = set()
 
@@ -140,7 +142,7 @@ class _Turn:
     def page(self, branch: LiveBranch, key: PageKey, epoch: str, version: int) -> tuple[LiveRow, LivePage]:
         """Return a page with all its changes so far. ``version``: the version that the writer has. Raises
         NoLongerStored if the page has a different epoch."""
-        row = store.lock_live(self.tx, key)
+        row = self.rows.get(key) or store.lock_live(self.tx, key)
         if row is None:
             editable_page(self.tx, branch.state, key.page_id)
             if version != 0:
@@ -159,7 +161,7 @@ class _Turn:
             # A merge finds blocks by their keys, and would take a copy for its original.
             row, page = self.tidied(key, row, page)
             row, page = apply_external_edits(self.context, tx, key, branch, row, page)
-        self.pages[key] = page
+        self.pages[key], self.rows[key] = page, row
         return row, page
 
     def tidied(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
@@ -177,7 +179,7 @@ class _Turn:
                 created_at=now(),
             )
             page = self.pages[key] = page.with_steps(batch, steps)
-            row = add_batch(self.tx, key, row, page)
+            row = self.rows[key] = add_batch(self.tx, key, row, page)
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
@@ -316,7 +318,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         raise refused from None
     if page.doc.content.size > max(size, 2 * turn.context.settings.page_size):
         raise TooLarge("steps: would make the page too large. Split the page.")
-    add_batch(tx, key, row, page)
+    turn.rows[key] = add_batch(tx, key, row, page)
     turn.pages[key] = page
     if given.caret is not None:
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)

@@ -43,8 +43,8 @@ class _Job(Generic[Shared]):
 
 
 class GroupCommit(Generic[Shared]):
-    """Transactions shared by several requests. ``begin(tx)`` returns the argument for the jobs of a transaction.
-    ``committed(it)`` is called with that argument after the commit."""
+    """Live transactions (``Database.write``) shared by several requests. ``begin(tx)`` returns the argument for the
+    jobs of a transaction. ``committed(it)`` is called with that argument after the commit."""
 
     def __init__(
         self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]
@@ -94,7 +94,7 @@ class GroupCommit(Generic[Shared]):
     def _write(self, jobs: Sequence[_Job[Shared]]) -> None:
         for _ in range(_TRIES):
             try:
-                with self._db.write() as tx:
+                with self._db.write(live=True) as tx:
                     shared = self._begin(tx)
                     for job in jobs:
                         job.error = None

@@ -241,7 +241,7 @@ class Hub:
         """Whether all ``_REMEMBERED`` events have been read."""
         self._position = OutboxPosition(0)
         self._missing_since: dict[int, float] = {}
-        self._generation: int | None = None
+        self._commits: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pump: asyncio.Task[None] | None = None
         self._closed = False
@@ -315,10 +315,11 @@ class Hub:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(_LOOK)
-            generation = self._db.generation()
-            if generation is None or generation != self._generation:
+            commits = self._db.commits()
+            if commits is None or commits != self._commits:
                 started = time.monotonic()
                 await run_in(self._thread, self._look)
+                self._commits = commits
                 await asyncio.sleep(min(_REST * (time.monotonic() - started), _LONGEST_REST))
             moment = time.monotonic()
             quiet = []
@@ -373,7 +374,6 @@ class Hub:
         self._remembers = False
         self._position = self._latest[-1][1] if self._latest else OutboxPosition(0)
         self._missing_since = dict.fromkeys(self._position.missing, time.monotonic())
-        self._generation = generation
 
     def _missed(
         self, tx: Transaction, after: OutboxPosition | None
@@ -419,7 +419,6 @@ class Hub:
         for maker in self._sources:
             for message in maker.other_messages(tx, topics):
                 self._give(tx, message, None, generation, given)
-        self._generation = generation
         self._send(given)
 
     def _wait_for_missing(self, position: OutboxPosition) -> None:
