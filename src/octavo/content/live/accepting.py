@@ -32,6 +32,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling.rates import RateLimiter
+from octavo.kit.work.hub import wake_hub
 
 from . import store
 from .adding import add_batch
@@ -218,6 +219,7 @@ class Accepting:
         pages = live_pages(self._context.db)
         for key, page in turn.pages.items():
             pages.keep(key, page)
+        wake_hub(self._context.db)
 
     def accept(self, access: LiveAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
         """Add a batch to a page. If the batch was already added, the result is the same as the first time.

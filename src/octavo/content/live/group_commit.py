@@ -20,7 +20,7 @@ from octavo.kit.scheduling.permits import compute
 T = TypeVar("T")
 Shared = TypeVar("Shared")
 
-_GATHER = 0.012
+_GATHER = 0.03
 """Number of seconds that the first request waits for more requests."""
 _TRIES = 6
 

@@ -218,6 +218,13 @@ class Listener:
             self.waiter.set_result(None)
 
 
+def wake_hub(db: Database) -> None:
+    """Send what was just committed as soon as possible to the clients of this process."""
+    hub: Hub | None = db.caches.get(Hub)
+    if hub is not None:
+        hub.wake()
+
+
 def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> bytes:
     id = b"" if position is None else f"id: {position}\n".encode()
     return b"%bevent: %b\ndata: %b\n\n" % (id, kind.encode(), msgspec.json.encode(data))
@@ -244,7 +251,9 @@ class Hub:
         self._commits: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pump: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
         self._closed = False
+        db.caches[Hub] = self
 
     @property
     def count(self) -> int:
@@ -291,6 +300,12 @@ class Hub:
         if self._pump is not None:
             self._pump.cancel()
 
+    def wake(self) -> None:
+        """Check for commits now instead of within ``_LOOK`` seconds."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # The loop is closed: no one listens any longer.
+                self._loop.call_soon_threadsafe(self._woken.set)
+
     def shut_down(self) -> None:
         self._thread.shutdown(wait=True)
 
@@ -313,8 +328,11 @@ class Hub:
             self._pump = None
 
     async def _run(self) -> None:
+        woken = self._woken = asyncio.Event()
         while True:
-            await asyncio.sleep(_LOOK)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(woken.wait(), _LOOK)
+            woken.clear()
             commits = self._db.commits()
             if commits is None or commits != self._commits:
                 started = time.monotonic()
