@@ -43,7 +43,7 @@ def create_token(served: Served, organization: str, email: str) -> str:
         *("token", "create", "--data", str(served.data), "--email", email, "--org", organization),
         *("--role", "edit"),
     )
-    return made.stdout.strip()
+    return str(made.stdout.strip())
 
 
 def wait_until_idle(pid: int) -> None:
@@ -108,7 +108,7 @@ class Typing:
         headers = {"authorization": f"Bearer {self.tokens[number]}"}
         with httpx.Client(base_url=self.admin.client.base_url, headers=headers) as client:
             found = client.get(self.base, timeout=60).raise_for_status().json()
-            name, version = f"person-{number:04}", found["version"]
+            name, version = f"person-{number}-{time.monotonic_ns()}", found["version"]
             place = start_of(found["document"], number)
             time.sleep(number * self.pause / 10)
             for batch in itertools.count(1):

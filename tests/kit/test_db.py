@@ -149,7 +149,7 @@ def test_a_live_commit_is_counted_but_keeps_the_generation(database, database_ur
     assert _is_soon_above(second, database.generation)
 
 
-def test_a_live_commit_beside_another_process_is_a_new_generation(tmp_path):
+def test_a_live_commit_changes_the_generation_if_another_process_committed_too(tmp_path):
     """If another process may have committed at the same time, cached values are read again."""
     path = str(tmp_path / "octavo.sqlite")
     database = SqliteDatabase(path)
