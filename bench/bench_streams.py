@@ -75,6 +75,13 @@ class Streams:
         assert not waiting, f"{len(waiting)} of {self.count} weren't notified"
         return told
 
+    def read(self, seconds: float) -> None:
+        """Read what the streams receive."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for key, _ in self.selector.select(0.1):
+                assert self.open[key.fd][0].recv(1 << 20), "a stream has ended"
+
 
 def ask(client: httpx.Client, path: str, pid: int, times: int) -> tuple[float, float, float]:
     """Return the median and 99th percentile of a request in milliseconds, and its CPU time in the server."""

@@ -2,6 +2,7 @@
 
 .venv/bin/python bench/bench_together.py --people 20
 .venv/bin/python bench/bench_together.py --pages 200 --people 3 --pause 2
+.venv/bin/python bench/bench_together.py --tabs 500
 """
 
 from __future__ import annotations
@@ -19,16 +20,30 @@ from typing import Any
 
 import httpx
 import msgspec
+from bench_streams import Streams
 from figures import figure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from octavo.core.editor.schema import VERSION
-from serving import Administrator, Served, serving
+from serving import Administrator, Served, octavo, serving
 
 
 def cpu(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / 100
+
+
+def memory(pid: int) -> float:
+    """Return the resident memory in MB."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def create_token(served: Served, organization: str, email: str) -> str:
+    made = octavo(
+        *("token", "create", "--data", str(served.data), "--email", email, "--org", organization),
+        *("--role", "edit"),
+    )
+    return str(made.stdout.strip())
 
 
 def wait_until_idle(pid: int) -> None:
@@ -62,8 +77,11 @@ def start_of(document: Any, number: int) -> int:
 class Typing:
     """People who each type in a paragraph of a page, and one who only reads."""
 
-    def __init__(self, served: Served, admin: Administrator, blocks: int, pause: float) -> None:
+    def __init__(
+        self, served: Served, admin: Administrator, tokens: list[str], blocks: int, pause: float
+    ) -> None:
         self.served, self.admin, (self.pid,), self.pause = served, admin, served.workers(), pause
+        self.tokens = tokens
         space = admin.create_space("Together")
         changes = f"/spaces/{space}/change-requests"
         self.change = admin.call("POST", changes, {"subject": "A page"})["id"]
@@ -87,9 +105,10 @@ class Typing:
                         self.delays.append((moment - sent) * 1000)
 
     def type(self, number: int, until: float) -> None:
-        with httpx.Client(base_url=self.admin.client.base_url, headers=self.admin.client.headers) as client:
+        headers = {"authorization": f"Bearer {self.tokens[number]}"}
+        with httpx.Client(base_url=self.admin.client.base_url, headers=headers) as client:
             found = client.get(self.base, timeout=60).raise_for_status().json()
-            name, version = f"person-{number:04}", found["version"]
+            name, version = f"person-{number}-{time.monotonic_ns()}", found["version"]
             place = start_of(found["document"], number)
             time.sleep(number * self.pause / 10)
             for batch in itertools.count(1):
@@ -146,10 +165,49 @@ def read_for(admin: Administrator, path: str, seconds: float) -> float:
     return statistics.median(taken)
 
 
+def create_tokens(served: Served, admin: Administrator, count: int) -> list[str]:
+    return [create_token(served, admin.organization, f"p{n}@example.com") for n in range(count)]
+
+
+def open_tabs(typing: Typing, count: int) -> Streams:
+    """Open streams of the page, with as many people as the limit for one person requires."""
+    space, change, page = typing.base.split("/")[2], typing.change, typing.page
+    path = f"/user/events?space={space}&live={change}/{page}"
+    return Streams(typing.served, path, count, typing.tokens)
+
+
+def type_beside_tabs(served: Served, given: argparse.Namespace) -> None:
+    """Measure one person who types on a page that is open in many idle tabs."""
+    admin = Administrator(served)
+    tokens = create_tokens(served, admin, given.people)
+    typing = Typing(served, admin, tokens, 100, given.pause)
+    wait_until_idle(typing.pid)
+    alone = typing.run(1, given.seconds) / given.seconds
+    delays, typing.delays = sorted(typing.delays), []
+    before = memory(typing.pid)
+    tabs = open_tabs(typing, given.tabs)
+    wait_until_idle(typing.pid)
+    what = f"{given.tabs} tabs"
+    figure(f"{what}: memory", memory(typing.pid) - before, "MB")
+    idle, began = cpu(typing.pid), time.monotonic()
+    time.sleep(20)
+    figure(f"{what}: idle CPU", (cpu(typing.pid) - idle) / (time.monotonic() - began) * 100, "% of a core")
+    reader = threading.Thread(target=tabs.read, args=(given.seconds + 1,))
+    reader.start()
+    spent = typing.run(1, given.seconds) / given.seconds
+    reader.join()
+    late = sorted(typing.delays)
+    for name, share in (("p50", 0.5), ("p95", 0.95)):
+        own, other = late[int(len(late) * share)], delays[int(len(delays) * share)]
+        figure(f"{what}: key to another screen, {name}", own, "ms", beside=other)
+    figure(f"{what}: CPU while one person types", spent * 100, "% of a core", beside=alone * 100)
+
+
 def type_on_pages(served: Served, given: argparse.Namespace) -> None:
     """Measure many pages with a few people each, and others who read meanwhile."""
     admin = Administrator(served)
-    all_typing = [Typing(served, admin, 100, given.pause) for _ in range(given.pages)]
+    tokens = create_tokens(served, admin, given.people)
+    all_typing = [Typing(served, admin, tokens, 100, given.pause) for _ in range(given.pages)]
     wait_until_idle(all_typing[0].pid)
     alone = read_for(admin, "/user", 3)
     threads = [
@@ -175,13 +233,17 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=6)
     options.add_argument("--pause", type=float, default=0.2, help="seconds between two keys of a person")
     options.add_argument("--pages", type=int, default=1)
+    options.add_argument("--tabs", type=int, default=0)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data") as served:
         if given.pages > 1:
             return type_on_pages(served, given)
+        if given.tabs:
+            return type_beside_tabs(served, given)
         admin = Administrator(served)
+        tokens = create_tokens(served, admin, given.people)
         for blocks in (100, 1_500):
-            typing = Typing(served, admin, blocks, given.pause)
+            typing = Typing(served, admin, tokens, blocks, given.pause)
             wait_until_idle(typing.pid)
             spent = typing.run(given.people, given.seconds)
             typing.delays.sort()

@@ -99,10 +99,10 @@ class Turns:
         begin = context.db.write
 
         @contextmanager
-        def timed() -> Iterator[Transaction]:
+        def timed(*, live: bool = False) -> Iterator[Transaction]:
             turn: list[float] = []
             try:
-                with begin() as tx:
+                with begin(live=live) as tx:
                     turn += [time.monotonic(), time.thread_time()]
                     yield tx
             finally:

@@ -796,6 +796,33 @@ def test_only_sites_and_scans_read_what_sites_show() -> None:
     assert found == SHOWN_ON_SITES
 
 
+CHANGED_BY_LIVE_COMMITS = re.compile(
+    r"\b(?:FROM|JOIN)\s+(?:page_live|page_steps|page_snapshots|page_carets|presence)\b"
+)
+READ_WHILE_WRITING = {"lock_live", "find_last_batch", "count_clients", "list_authors"}
+"""Functions that read these tables only in write transactions, which cache nothing."""
+
+
+def test_what_live_commits_change_is_never_read_from_a_cache() -> None:
+    """Live commits (``Database.write``) keep cached values, so statements on what they change must be ``Live``."""
+    found = set()
+    for path in FILES:
+        for function in nodes_of(path):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            found |= {
+                function.name
+                for call in ast.walk(function)
+                if isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr in ("one", "all", "value")
+                and call.args
+                and isinstance(call.args[0], ast.Constant | ast.JoinedStr)
+                and CHANGED_BY_LIVE_COMMITS.search(ast.unparse(call.args[0]))
+            }
+    assert found == READ_WHILE_WRITING
+
+
 def test_there_is_no_separate_list_of_operations() -> None:
     """The declaration of an operation says who can call it. No other code lists operation ids."""
     load_packages()

@@ -164,9 +164,9 @@ class World:
         write, writer = self.context.db.write, getattr(self.context.db, "_writer", None)
 
         @contextmanager
-        def counted() -> Iterator[Any]:
+        def counted(*, live: bool = False) -> Iterator[Any]:
             changes = writer.total_changes if writer is not None else -1
-            with write() as tx:
+            with write(live=live) as tx:
                 yield tx
             if writer is None or writer.total_changes != changes:
                 self.commits += 1

@@ -83,9 +83,9 @@ def test_writes_return_404_when_their_target_is_deleted_while_they_wait(
     write = world.context.db.write
 
     @contextmanager
-    def counted() -> Iterator[Any]:
+    def counted(*, live: bool = False) -> Iterator[Any]:
         began.append(time.monotonic())
-        with write() as tx:
+        with write(live=live) as tx:
             yield tx
 
     # Many threads, so that all of them have entered when it goes.

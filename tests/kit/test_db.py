@@ -117,3 +117,54 @@ def test_a_database_opened_twice_keeps_its_log(tmp_path):
         assert tx.value("SELECT word FROM words") == "kept"
     first.close()
     second.close()
+
+
+def _put_live(database, name: str) -> None:
+    with database.write(live=True) as tx:
+        tx.run("INSERT INTO secrets (name, value) VALUES (:name, 'v')", name=name)
+
+
+def test_a_live_commit_is_counted_but_keeps_the_generation(database, database_url):
+    first, commits = _settled_generation(database), database.commits()
+    for name in "ab":
+        _put_live(database, name)
+        assert database.commits() > commits
+        assert database.generation() == database.recent_generation() == first
+        commits = database.commits()
+        with database.read() as tx:
+            assert tx.value("SELECT count(*) FROM secrets WHERE name = :name", name=name) == 1
+            assert database.generation() == first
+    _put(database, "own")
+    second = database.generation()
+    assert second > first
+    _put_live(database, "live")
+    assert database.generation() == second
+    # Other processes' live commits are counted, too.
+    commits = database.commits()
+    other = open_database(database_url)
+    _put_live(other, "foreign live")
+    other.close()
+    assert _is_soon_above(commits, database.commits)
+    _put_elsewhere(database_url)
+    assert _is_soon_above(second, database.generation)
+
+
+def test_a_live_commit_changes_the_generation_if_another_process_committed_too(tmp_path):
+    """If another process may have committed at the same time, cached values are read again."""
+    path = str(tmp_path / "octavo.sqlite")
+    database = SqliteDatabase(path)
+    with database.write() as tx:
+        tx.run("CREATE TABLE secrets (name TEXT, value TEXT)")
+    first = database.generation()
+    kept = database._keep_generation
+
+    def commit_elsewhere(*before: int) -> None:
+        other = SqliteDatabase(path)
+        other._writer.execute("INSERT INTO secrets VALUES ('foreign', 'v')")
+        other.close()
+        kept(*before)
+
+    database._keep_generation = commit_elsewhere  # type: ignore[method-assign]
+    _put_live(database, "own")
+    assert database.generation() > first
+    database.close()

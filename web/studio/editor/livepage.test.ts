@@ -37,7 +37,7 @@ function open(
   const states: SaveState["kind"][] = [];
   const none = () => {};
   const live = new LivePage({
-    ...{ space: "s", change: 1, page: "p", tab: "client-a", followed: "c" },
+    ...{ space: "s", change: 1, page: "p", tab: "client-a", user: "me", followed: "c" },
     opened: { epoch: "e", version: 0, savedVersion: 0, refused: [], document: page.toJSON() } as never,
     ...(kept ? { kept } : {}),
     // The browser copies it a moment later.

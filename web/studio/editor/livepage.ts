@@ -48,6 +48,8 @@ export interface LivePlace {
 export interface LiveOptions extends LivePlace {
   /** The name of this tab, which is also the client's name. */
   tab: string;
+  /** The ID of the person. */
+  user: string | null;
   /** The ID of the change request whose events are followed, or of the space for main. */
   followed: string;
   opened: Schemas["LiveDocument"];
@@ -119,7 +121,7 @@ export class LivePage {
   #path: typeof LIVE;
 
   constructor(private options: LiveOptions) {
-    const { opened, kept, tab } = options;
+    const { opened, kept, tab, user } = options;
     this.#path = liveOf(options);
     this.#epoch = opened.epoch;
     this.#saved = opened.savedVersion;
@@ -140,6 +142,7 @@ export class LivePage {
         opened.version,
         schema.nodeFromJSON(opened.document),
         (rescue) => this.#rescued(rescue),
+        user,
       );
   }
 
@@ -147,7 +150,7 @@ export class LivePage {
    * app stored them. Their text is then set aside. */
   #restore(kept: KeptPage, tab?: string): Together | undefined {
     try {
-      return restore(kept, (rescue) => this.#rescued(rescue), tab);
+      return restore(kept, (rescue) => this.#rescued(rescue), tab, this.options.user);
     } catch (problem) {
       console.error(problem);
       const nodes = typedBlocks(kept);
@@ -306,7 +309,7 @@ export class LivePage {
     else if (news.kind === "saved") {
       this.#isSaved(news.version!, news.refused);
     } else if (news.kind === "steps") this.#take(news.batches!);
-    else if (news.kind === "caret" && news.client !== this.client) {
+    else if (news.kind === "caret" && (news.client !== this.client || news.user?.id !== this.options.user)) {
       this.options.oncaret(news as Schemas["Caret"]);
     }
   }

@@ -20,17 +20,18 @@ export interface KeptPage {
   aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
-/** Restore the stored state. `tab`: the name of the tab that continues the changes. */
+/** Restore the stored state. `tab`: the name of the tab that continues the changes; `user`: the ID of the person. */
 export function restore(
   { document, batches, own }: KeptPage,
   onrescue?: (rescue: Rescue) => void,
   tab?: string,
+  user?: string | null,
 ): Together {
   let base = schema.nodeFromJSON(document);
   for (const { steps } of batches) {
     for (const each of steps) base = Step.fromJSON(schema, each).apply(base).doc!;
   }
-  return Together.restore(own, base, onrescue, tab);
+  return Together.restore(own, base, onrescue, tab, user);
 }
 
 /** Return the blocks of a page in the state that a tab stored, and the text that couldn't be placed. */

@@ -22,7 +22,8 @@ import { uniqueKeys } from "./blockkeys.ts";
 import { moveBlock } from "./blocks.ts";
 import { leaveColumns, putBeside } from "./columns.ts";
 import { followed, replaceTop } from "./difference.ts";
-import { moveColumns, moveRows, sortRows } from "./tablecommands.ts";
+import { cellPosition } from "./grid.ts";
+import { deleteColumns, insertColumn, insertRow, moveColumns, moveRows, sortRows } from "./tablecommands.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
 
 /** The number of seeds in `make test`. OCTAVO_SEEDS=10000 runs more, and OCTAVO_SEED=17 starts with seed 17. */
@@ -97,7 +98,7 @@ function start(): Node {
       row("one", "1"),
       row("two", "2"),
       row("three", "3"),
-    ]),
+    ], { data: { view: {} } }),
     make("expandable", [
       make("expandable_title", [paragraph("More to read")]),
       make("expandable_body", [paragraph("Inside of it.")]),
@@ -348,13 +349,73 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
   redo: [15, (state) => run(redo, state)],
 };
 
-const TOTAL = Object.values(EDITS).reduce((sum, [weight]) => sum + weight, 0);
+/** With more cells, a column can be in several batches, and people see some rows without their cell meanwhile. */
+const [MOST_ROWS, MOST_COLUMNS] = [12, 6];
+
+/** Edits of a table in which each cell has the title of its column. Only one person changes the columns. */
+const EDITS_OF_COLUMNS: typeof EDITS = {
+  "row with words": [10, (state) => {
+    const { table, pos } = firstTable(state.doc);
+    if (table.childCount > MOST_ROWS) return undefined;
+    const cells = childrenOf(table.firstChild!).map((heading) =>
+      make("table_cell", paragraph(chance(0.7) ? heading.textContent : ""))
+    );
+    const number = 1 + int(table.childCount);
+    const at = cellPosition(table, pos, number, 0) - 1;
+    return state.tr.insert(at, schema.nodes.table_row!.create(null, cells));
+  }],
+  "row, then words": [10, (state) => {
+    const { table, pos } = firstTable(state.doc);
+    return table.childCount > MOST_ROWS
+      ? undefined
+      : run(insertRow(table, pos, 1 + int(table.childCount)), state);
+  }],
+  word: [20, (state) => {
+    const { table, pos } = firstTable(state.doc);
+    const [row, column] = [int(table.childCount), int(table.firstChild!.childCount)];
+    const cell = row ? table.child(row).child(column) : undefined;
+    if (cell?.childCount !== 1 || cell.textContent) return undefined;
+    const at = cellPosition(table, pos, row, column) + 2;
+    const title = table.firstChild!.child(column).textContent;
+    return title ? state.tr.insertText(title, at) : undefined;
+  }],
+  letter: [5, (state, type) => state.tr.insertText(type(), 1)],
+  "new column": [6, (state, type, client) => {
+    const { table, pos } = firstTable(state.doc);
+    if (client !== "person-0" || table.firstChild!.childCount > MOST_COLUMNS) return undefined;
+    const column = int(table.firstChild!.childCount + 1);
+    const made = run(insertColumn(table, pos, column), state)!;
+    return made.insertText(type(), cellPosition(made.doc.nodeAt(pos)!, pos, 0, column) + 1);
+  }],
+};
+
+function firstTable(doc: Node): { table: Node; pos: number } {
+  const number = childrenOf(doc).findIndex(({ type }) => type.name === "table");
+  return { table: doc.child(number), pos: topAt(doc, number) };
+}
+
+/** Check that each row has as many cells as there are columns, and that words stand in their column. */
+function checkColumns(doc: Node, number: number): void {
+  const { table } = firstTable(doc);
+  const titles = childrenOf(table.firstChild!).map(({ textContent }) => textContent);
+  table.forEach((row, _, index) => {
+    // Two people may fill in the same cell.
+    const texts = childrenOf(row).map(({ textContent }) => [...new Set(textContent)].join(""));
+    const expected = titles.map((title, at) => index && !texts[at] ? "" : title);
+    expect(texts, `row ${index}, seed ${number}`).toEqual(expected);
+  });
+}
 
 /** Make one random edit that changes something. */
-function edit(state: EditorState, client: string, letters: Letters): { name: string; made: Transaction } {
+function edit(
+  state: EditorState,
+  client: string,
+  { letters, edits }: World,
+): { name: string; made: Transaction } {
+  const total = Object.values(edits).reduce((sum, [weight]) => sum + weight, 0);
   for (;;) {
-    let left = random() * TOTAL;
-    const [name, [, make]] = Object.entries(EDITS).find(([, [weight]]) => (left -= weight) < 0)!;
+    let left = random() * total;
+    const [name, [, make]] = Object.entries(edits).find(([, [weight]]) => (left -= weight) < 0)!;
     const typed: string[] = [];
     let made: Transaction | undefined;
     try {
@@ -434,7 +495,8 @@ class Authority {
     this.doc = doc;
     for (const step of steps) this.#maps.push({ version: ++this.version, step });
     const json = steps.map((step) => step.toJSON());
-    this.batches.push({ version: this.version, client, batch, attempt, user: client, steps: json });
+    const user = client.split(" ")[0]!;
+    this.batches.push({ version: this.version, client, batch, attempt, user, steps: json });
     this.#last.set(client, batch);
     this.counts.taken++;
     return undefined;
@@ -460,6 +522,14 @@ function cannotApply(step: Step): boolean {
   return /[\u4e61\u4ec5\u4f29\u4f8d]/.test(JSON.stringify(step));
 }
 
+const addsRow = (step: Step): boolean => JSON.stringify(step).includes('"table_row"');
+
+function changesColumns(step: Step): boolean {
+  let found = JSON.stringify(step).includes('"table_heading"');
+  step.getMap().forEach((from, to) => void (found ||= to - from > 1));
+  return found;
+}
+
 /** Map a late batch over newer steps if that is unambiguous, as the server does. */
 function clean(steps: Step[], between: Step[]): Step[] | undefined {
   const count = steps.length;
@@ -469,6 +539,8 @@ function clean(steps: Step[], between: Step[]): Step[] | undefined {
     return found;
   };
   if (between.some((step) => step instanceof AttrStep) && steps.some(endsFields)) return undefined;
+  if (between.some(addsRow) && steps.some(changesColumns)) return undefined;
+  if (steps.some(addsRow) && between.some(changesColumns)) return undefined;
   const mapping = new Mapping(steps.map((step) => step.getMap().invert()).reverse());
   let unseen: [number, number][] = [];
   const add = (step: Step, mirrored?: number): void => {
@@ -527,6 +599,7 @@ interface World {
   clock: Clock;
   server: Authority;
   letters: Letters;
+  edits: typeof EDITS;
   quiet: boolean;
   counts: Record<string, number>;
 }
@@ -543,7 +616,7 @@ class Person {
 
   constructor(readonly name: string, private world: World, private edits: number) {
     const { server } = world;
-    this.#open(new Together(name, server.version, server.doc, (rescue) => this.#rescued(rescue)));
+    this.#open(new Together(name, server.version, server.doc, (rescue) => this.#rescued(rescue), name));
     this.#keep();
     this.#write();
     this.#send();
@@ -587,7 +660,7 @@ class Person {
       return;
     }
     this.edits--;
-    const { name, made } = edit(this.state, this.name, letters);
+    const { name, made } = edit(this.state, this.name, this.world);
     this.#count(name);
     const before = this.state.doc;
     const isAgain = name === "undo" || name === "redo";
@@ -623,7 +696,7 @@ class Person {
       }
     }
     const tab = `${this.name} ${++this.#tabs}`;
-    this.#open(Together.restore(kept, doc, (rescue) => this.#rescued(rescue), tab));
+    this.#open(Together.restore(kept, doc, (rescue) => this.#rescued(rescue), tab, this.name));
   }
 
   #receive(batches: Batch[]): void {
@@ -703,9 +776,10 @@ class Person {
 const firsts = new WeakMap<Authority, Node>();
 
 /** Edit the page through the API, based on its current state and in the same order. */
-function editFromOutside({ server, letters, counts }: World): void {
+function editFromOutside(world: World): void {
+  const { server, letters, counts } = world;
   const state = EditorState.create({ doc: server.doc, plugins: [history(), uniqueKeys()] });
-  const { name, made } = edit(state, "server", letters);
+  const { name, made } = edit(state, "server", world);
   const after = state.applyTransaction(made).state.doc;
   letters.edited("server", server.doc, after, false);
   const steps = new Transform(server.doc);
@@ -722,13 +796,19 @@ interface Outcome {
   twice: number;
 }
 
-function play(number: number): Outcome {
+function play(number: number, doc = start(), kinds = EDITS): Outcome {
   seed(number);
-  const doc = start();
   const server = new Authority(doc);
   firsts.set(server, doc);
   const clock = new Clock();
-  const world: World = { clock, server, letters: new Letters(), quiet: chance(0.1), counts: {} };
+  const world: World = {
+    clock,
+    server,
+    letters: new Letters(),
+    edits: kinds,
+    quiet: chance(0.1),
+    counts: {},
+  };
   const edits = 25 + int(40);
   const people = Array.from({ length: 3 + int(3) }, (_, at) => new Person(`person-${at}`, world, edits));
   const outside = (): void => {
@@ -738,8 +818,10 @@ function play(number: number): Outcome {
     clock.after(200 + int(1500), outside);
   };
   clock.after(int(500), outside);
-  if (chance(0.2)) clock.after(int(1500), () => server.readers.add(people[0]!.name));
-  if (chance(0.1)) clock.after(int(2000), () => (server.forgotten = server.version));
+  if (kinds === EDITS) {
+    if (chance(0.2)) clock.after(int(1500), () => server.readers.add(people[0]!.name));
+    if (chance(0.1)) clock.after(int(2000), () => (server.forgotten = server.version));
+  }
   clock.run(1_000_000);
   server.save();
   for (const person of people) {
@@ -803,12 +885,36 @@ test("no letter is lost, whatever people, networks, and tabs do", { timeout: 86_
   expect(bad.join("\n")).toBe("");
 });
 
+test(
+  "words in new rows stay in their column, whatever happens to the columns",
+  { timeout: 86_400_000 },
+  () => {
+    const bad: string[] = [];
+    for (let number = FIRST; number < FIRST + SEEDS; number++) {
+      try {
+        const cell = (text: string) => make("table_cell", [paragraph(text)]);
+        const titles = ["甲", "乙", "丙"];
+        const table = make("table", [
+          make("table_head", titles.map((title) => make("table_heading", title)), {}),
+          make("table_row", titles.map(cell), {}),
+        ], { data: { view: {} } });
+        const { world, lost } = play(number, make("doc", [paragraph("Above."), table], {}), EDITS_OF_COLUMNS);
+        checkColumns(world.server.doc, number);
+        if (lost.length) bad.push(`seed ${number}: ${lost.length} letters lost`);
+      } catch (problem) {
+        bad.push(`seed ${number}: ${(problem as Error).stack}`);
+      }
+    }
+    expect(bad.join("\n")).toBe("");
+  },
+);
+
 /** Return what one person sees, and the pending changes. */
 function person(...blocks: Node[]): { together: Together; state: EditorState; rescues: Rescue[] } {
   const doc = schema.nodes.doc!.create(null, blocks);
   const rescues: Rescue[] = [];
   return {
-    together: new Together("me", 0, doc, (each) => rescues.push(each)),
+    together: new Together("me", 0, doc, (each) => rescues.push(each), "me"),
     state: EditorState.create({ doc }),
     rescues,
   };
@@ -960,7 +1066,7 @@ test("undo resets only own fields of a block", () => {
   const image = make("image", null, { data: { alt: "", width: "50%" } });
   const doc = make("doc", [make("images", [image]), paragraph("Below.")], {});
   let state = EditorState.create({ doc, plugins: [history()] });
-  const together = new Together("client-a", 0, doc);
+  const together = new Together("client-a", 0, doc, () => {}, "a");
   const write = (transaction: Transaction) => {
     state = state.apply(transaction);
     if (transaction.getMeta(REMOTE)) return;
@@ -1228,6 +1334,59 @@ test.each([0, 2, 5])(
   },
 );
 
+test.each([
+  ["the row", "the column", ["X||Y", "a||1", "b||2"]],
+  ["the column", "the row", ["X||Y", "a||1", "b||2"]],
+])("words of a new row stay in their column: %s comes after %s", (_own, theirs, expected) => {
+  const row = (...texts: string[]): Node =>
+    make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
+  const head = make("table_head", [make("table_heading", "X"), make("table_heading", "Y")], {});
+  const table = make("table", [head, row("a", "1")], { data: { view: {} } });
+  const { together, state } = person(table);
+  const end = table.nodeSize - 1;
+  const made = [state.tr.insert(end, row("b", "2")), run(insertColumn(table, 0, 1), state)!];
+  const [own, others] = theirs === "the column" ? made : made.toReversed();
+  together.written(own!);
+  let here = state.apply(own!);
+  const steps = others!.steps.map((step) => step.toJSON());
+  here = here.apply(together.receive(here, [{ ...from(others!.steps[0]!), version: steps.length, steps }])!);
+  const texts = childrenOf(here.doc.child(0)).map((row) =>
+    childrenOf(row).map(({ textContent }) => textContent).join("|")
+  );
+  expect(texts).toEqual(expected);
+  expect(together.doc.eq(here.doc)).toBe(true);
+  // The batch contains the cells of its column.
+  expect(together.next()!.steps.length).toBe(together.pending.length);
+});
+
+test("words of a new row whose column was deleted are below the table", () => {
+  const row = (...texts: string[]): Node =>
+    make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
+  const head = make("table_head", [make("table_heading", "X"), make("table_heading", "Y")], {});
+  const table = make("table", [head, row("a", "1")], { data: { view: {} } });
+  const { together, state } = person(table, paragraph("Below."));
+  const own = state.tr.insert(table.nodeSize - 1, row("b", "2"));
+  together.written(own);
+  const here = state.apply(own);
+  const others = run(deleteColumns(table, 0, 1, 1), state)!;
+  const steps = others.steps.map((step) => step.toJSON());
+  const batch = { ...from(others.steps[0]!), version: steps.length, steps };
+  const after = here.apply(together.receive(here, [batch])!);
+  expect(childrenOf(after.doc).map(({ textContent }) => textContent)).toEqual(["Xab", "2", "Below."]);
+});
+
+test("a batch of another person with the same client and number confirms nothing", () => {
+  const { together, state } = person(paragraph("one"));
+  const typed = state.tr.insertText("!", 4);
+  together.written(typed);
+  const { steps, batch, attempt } = together.next()!;
+  const theirs = { version: 1, client: "me", batch, attempt, user: "other", steps };
+  const here = state.apply(typed);
+  const after = here.apply(together.receive(here, [theirs])!);
+  expect(after.doc.textContent).toBe("one!!");
+  expect(together.pending.length).toBe(1);
+});
+
 test("a table row that two people move is there once", () => {
   const row = (text: string): Node => make("table_row", [make("table_cell", [paragraph(text)])], {});
   const table = make("table", [
@@ -1292,7 +1451,7 @@ test("a tab that only seemed closed and the tab that continued its changes lose 
   first.next();
   type(0, " not");
   const kept = JSON.parse(JSON.stringify(first.keep())) as Kept;
-  const second = Together.restore(kept, state.doc, () => {}, "second");
+  const second = Together.restore(kept, state.doc, () => {}, "me 2", "me");
   tabs.push({ together: second, here: state.apply(state.tr.insertText(" not sent", 6)) });
   send(1);
   type(1, " more");

@@ -32,6 +32,7 @@ import {
   splitAgain,
   withoutPlaces,
 } from "./rescue.ts";
+import { fitRows, newRows, rowsFor } from "./tablerows.ts";
 
 /** Steps and documents as the server sends and receives them. */
 export type Json = Record<string, unknown>;
@@ -127,6 +128,8 @@ export class Together {
     public version: number,
     public base: Node,
     private onrescue: (rescue: Rescue) => void = () => {},
+    /** The ID of the person. The clients of other people may have the same ID. */
+    private user: string | null = null,
   ) {
     this.#tab = client;
   }
@@ -141,9 +144,10 @@ export class Together {
     base: Node,
     onrescue?: (rescue: Rescue) => void,
     tab: string = kept.client,
+    user: string | null = null,
   ): Together {
     const { client, version, sent, batch, attempt, steps, sentAs } = kept;
-    const found = new Together(tab, version, base, onrescue);
+    const found = new Together(tab, version, base, onrescue, user);
     Object.assign(found, { client, sent, batch, attempt });
     found.#same = attempt;
     let doc = base;
@@ -233,8 +237,8 @@ export class Together {
     const news = given.filter(({ version }) => version > this.version);
     if (!news.length) return undefined;
     const version = news.at(-1)!.version;
-    const isOwn = ({ client, batch }: Batch): boolean =>
-      client === this.client && batch === this.batch && this.sent > 0;
+    const isOwn = ({ client, batch, user }: Batch): boolean =>
+      client === this.client && batch === this.batch && user === this.user && this.sent > 0;
     const [first] = news;
     if (
       news.length === 1 && isOwn(first!) && first!.steps.length === this.sent &&
@@ -340,27 +344,57 @@ export class Together {
     const changed = new Map<number, Fragment>();
     /** The places of their fields in them. */
     const carried = new Map<number, number[]>();
+    const moved = new Set(moves.values());
+    const others = ordered.flatMap(({ same, user }, at) =>
+      same === undefined && user !== undefined && !sources.has(at) ? [at] : []
+    );
+    /** The places of rows that others created. Own changes of columns don't know them. */
+    let rows = newRows(made, others, ordered.length);
+    let known = 0;
+    const fit = (): void => {
+      if (!rows.length) return;
+      const [before, done] = [found[known]?.before ?? made.doc, made.steps.length];
+      const own = mappingOf(found.slice(known));
+      fitRows(made, before, rows, own, (cells, place) => putCells(made, cells, place));
+      made.steps.slice(done).forEach((step, number) => {
+        found.push({ step, before: made.docs[done + number]!, sentAs: -1 });
+        mapping.appendMap(step.getMap());
+      });
+      rows = rows.flatMap((place) => {
+        const { pos, deletedAfter } = own.mapResult(place, 1);
+        return deletedAfter ? [] : [made.mapping.slice(done).map(pos, 1)];
+      });
+      known = found.length;
+    };
     let sent = 0;
     for (let at = confirmed; at < count; at++) {
+      // The batch that is sent contains the cells of its columns.
+      if (at === this.sent) {
+        fit();
+        if (confirmed < at) sent = found.length;
+      }
       if (at === out || moves.get(at) === out) continue;
-      const was = withContent(this.pending[at]!, changed.get(at));
       const way = mapping.slice(count - at);
+      const { step: own, before } = this.pending[at]!;
+      const fitted = moved.has(at) ? undefined : rowsFor(own, before, made.doc, way);
+      if (fitted) changed.set(at, fitted.rows);
+      const was = withContent(this.pending[at]!, changed.get(at));
       const done = made.steps.length;
       const mapped = continuing(was, way, this.pending[at - 1]?.step) ??
         withOthers(made.doc, was, was.step.map(way));
-      const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
+      const taken = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const whole = leftToDelete(was.step, mapping, count - at);
       const filled = placesOf(fields, mapping);
       const unseen = filled.filter((place) =>
         [...whole, ...(mapped ? deleted(mapped) : [])].some(([from, to]) => place >= from && place < to)
       );
       const left = withoutPlaces(whole, unseen);
-      const isBlind = !moved && mapped !== null &&
+      const isBlind = !taken && mapped !== null &&
         (unseen.length > 0 || deletesOther(mapped, left, made.doc));
-      const kept = moved !== undefined || mapped !== null && !isBlind && fits(made, mapped);
+      const kept = taken !== undefined || mapped !== null && !isBlind && fits(made, mapped);
       let isPutBack = false;
-      if (moved) {
-        changed.set(moves.get(at)!, moved);
+      if (taken) {
+        changed.set(moves.get(at)!, taken);
         const start = placeOf(made.steps.at(-1)!);
         carried.set(moves.get(at)!, filled.map((place) => place - start));
       }
@@ -382,8 +416,12 @@ export class Together {
         }
         if (!isPutBack) this.#rescue(made, { ...was, step }, place, remover);
       }
+      if (kept && fitted) putCells(made, fitted.left, placeOf(mapped!));
       const maps = kept && changed.has(at)
-        ? mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(this.pending[at]!.step), changed.get(at)!)
+        ? [
+          ...mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(own), changed.get(at)!),
+          ...made.mapping.maps.slice(done + 1),
+        ]
         : made.mapping.maps.slice(done);
       // What follows a kept or rescued text goes after it again.
       const again = kept ? 0 : isPutBack ? maps.length - 1 : -1;
@@ -394,11 +432,13 @@ export class Together {
         }
       }
       made.steps.slice(done).forEach((step, number) => {
-        const sentAs = kept && !moved && !changed.has(at) ? was.sentAs : -1;
+        const sentAs = kept && !taken && !changed.has(at) ? was.sentAs : -1;
         found.push({ step, before: made.docs[done + number]!, sentAs });
       });
       if (at < this.sent) sent = found.length;
     }
+    fit();
+    if (this.sent === count && confirmed < count) sent = found.length;
     const pending = this.pending;
     this.pending = found;
     this.sent = sent;
@@ -497,6 +537,20 @@ function placesOf(fields: [first: number, place: number][], mapping: Mapping): n
     const { pos, deletedAfter } = mapping.slice(first).mapResult(place, 1);
     return deletedAfter ? [] : [pos];
   });
+}
+
+/** Return the mapping of consecutive steps, in which positions in a moved block go with it. */
+function mappingOf(pending: readonly Pending[]): Mapping {
+  const found = new Mapping();
+  const sources = new Map([...findMoves(pending, 0)].map(([from, to]) => [to, from]));
+  pending.forEach(({ step }, at) => found.appendMap(step.getMap(), sources.get(at)));
+  return found;
+}
+
+/** Insert what is in cells whose column no longer exists after their table. */
+function putCells(made: Transform, cells: readonly Node[], place: number): void {
+  const nodes = cells.map(withTitle).filter((node) => node.isLeaf || hasWords(node.content));
+  putBlocks(made, nodes, place);
 }
 
 /** Return whether a step inserts blocks that existed before, which means that it moves them. */

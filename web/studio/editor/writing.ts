@@ -242,6 +242,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const livePage = opened && new LivePage({
     ...place,
     ...common,
+    user: session.user.value?.id ?? null,
     followed: loaded.change ?? space,
     opened,
     onproblem,

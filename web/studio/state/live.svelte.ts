@@ -76,6 +76,8 @@ const KINDS: News["kind"][] = [
 const HIDDEN = 60_000;
 const LONGEST = 60_000;
 const RENEWED = 30_000;
+/** The number of milliseconds before a failed report of the person's location is first retried. */
+const RETRIED = 1_000;
 /** The maximum number of milliseconds between the event for a save of this tab and the response to the save. */
 const OWN = 1500;
 
@@ -254,6 +256,8 @@ class Presence {
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
   /** The number of times that other people have joined, moved, or left. */
   #moves = 0;
   /** Whether the server knows that the person is present. */
@@ -320,12 +324,20 @@ class Presence {
     if (!this.#said || document.visibilityState === "hidden" || !navigator.onLine) return;
     const { page, editing } = this.#said;
     this.#announced = true;
+    clearTimeout(this.#again);
+    const said = this.#said;
     // The person isn't told about a failure, because it has no consequences for them.
-    await fetch(this.#address(), {
+    const isDone = await fetch(this.#address(), {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ page, activity: editing ? "editing" : "viewing" }),
-    }).catch(() => {});
+    }).then(({ status }) => status < 500 && status !== 429, () => false);
+    if (said !== this.#said) return;
+    clearTimeout(this.#again);
+    const wait = RETRIED * 2 ** this.#failures;
+    this.#failures = isDone ? 0 : this.#failures + 1;
+    // Later, the regular report comes first.
+    if (!isDone && wait < RENEWED) this.#again = setTimeout(() => void this.#say(), wait);
   }
 
   #leave(): void {
@@ -333,6 +345,8 @@ class Presence {
     if (this.#announced) {
       void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
     }
+    clearTimeout(this.#again);
+    this.#failures = 0;
     this.#announced = false;
     this.#said = undefined;
   }

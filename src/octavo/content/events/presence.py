@@ -127,7 +127,7 @@ def write_presence(context: Context) -> None:
         with context.db.read() as tx:
             if not store.has_ended(tx, moment):
                 return
-    with context.db.write() as tx:
+    with context.db.write(live=True) as tx:
         store.put(tx, [here for here in reports.values() if here is not None])
         store.remove(tx, [key for key, here in reports.items() if here is None])
         store.remove_ended(tx, moment)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 from msgspec import Struct
 
-from octavo.kit.db.database import Row, Transaction, json_list
+from octavo.kit.db.database import Live, Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 
 from .types import Activity
@@ -54,7 +54,7 @@ def _presence_row(row: Row) -> PresenceRow:
 
 def list_of_person(tx: Transaction, user_id: str, moment: int) -> list[PresenceRow]:
     rows = tx.all(
-        f"SELECT {_PRESENCE_COLUMNS} {_PRESENCE} WHERE p.user_id = :user AND p.said_at > :since",
+        Live(f"SELECT {_PRESENCE_COLUMNS} {_PRESENCE} WHERE p.user_id = :user AND p.said_at > :since"),
         user=user_id,
         since=moment - LIFETIME,
     )
@@ -67,8 +67,10 @@ def list_present(
     """List the people present in any of these spaces or change requests."""
     given = {"spaces": json_list(spaces), "changes": json_list(changes), "since": moment - LIFETIME}
     rows = tx.all(
-        f"SELECT {_PRESENCE_COLUMNS} {_PRESENCE} WHERE p.said_at > :since"
-        f" AND (p.space_id {tx.among('spaces')} OR p.change_request_id {tx.among('changes')})",
+        Live(
+            f"SELECT {_PRESENCE_COLUMNS} {_PRESENCE} WHERE p.said_at > :since"
+            f" AND (p.space_id {tx.among('spaces')} OR p.change_request_id {tx.among('changes')})"
+        ),
         **given,
     )
     return [_presence_row(row) for row in rows]
@@ -78,8 +80,8 @@ def list_places(tx: Transaction, space_id: str, moment: int) -> list[str]:
     """List the change requests of a space in which people are viewing or editing pages. An empty string
     means the space itself."""
     rows = tx.all(
-        """SELECT DISTINCT coalesce(p.change_request_id, '') FROM presence p
-           WHERE p.space_id = :id AND p.said_at > :since AND p.page_id IS NOT NULL""",
+        Live("""SELECT DISTINCT coalesce(p.change_request_id, '') FROM presence p
+                WHERE p.space_id = :id AND p.said_at > :since AND p.page_id IS NOT NULL"""),
         id=space_id,
         since=moment - LIFETIME,
     )
@@ -109,7 +111,7 @@ def list_here(
         limit,
         page,
         _PRESENCE_COLUMNS,
-        source,
+        Live(source),
         _presence_row,
         by="p.user_id, p.client_id",
         key_types=(str, str),
@@ -121,7 +123,7 @@ def list_here(
 
 def find_stamp(tx: Transaction) -> tuple[int, int]:
     """Return a value that changes whenever a presence row is added, updated, or removed."""
-    row = tx.one("SELECT count(*), CAST(coalesce(sum(said_at), 0) AS BIGINT) FROM presence")
+    row = tx.one(Live("SELECT count(*), CAST(coalesce(sum(said_at), 0) AS BIGINT) FROM presence"))
     assert row is not None
     return row[0], row[1]
 
@@ -155,7 +157,8 @@ def remove(tx: Transaction, keys: Iterable[tuple[str, str]]) -> None:
 
 def has_ended(tx: Transaction, moment: int) -> bool:
     return (
-        tx.one("SELECT 1 FROM presence WHERE said_at <= :until LIMIT 1", until=moment - LIFETIME) is not None
+        tx.one(Live("SELECT 1 FROM presence WHERE said_at <= :until LIMIT 1"), until=moment - LIFETIME)
+        is not None
     )
 
 

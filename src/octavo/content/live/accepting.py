@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -14,11 +14,10 @@ from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import tidy_steps
 from octavo.core.editor.schema import VERSION
-from octavo.core.editor.steps import StepError, StepJson, map_steps, ranges_of
+from octavo.core.editor.steps import Ranges, StepError, StepJson, map_steps, ranges_of
 from octavo.errors import (
     BadRequest,
     Conflict,
-    Forbidden,
     NoLongerStored,
     NotFound,
     PreconditionFailed,
@@ -33,6 +32,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling.rates import RateLimiter
+from octavo.kit.work.hub import wake_hub
 
 from . import store
 from .adding import add_batch
@@ -69,6 +69,8 @@ _PRESENT = 60_000
 """Time in milliseconds for which a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
 """Time in milliseconds to keep a page's steps after its last change."""
+_ROW, _HEADING = '"table_row"', '"table_heading"'
+"""Types of the nodes in steps that insert rows and columns of tables."""
 _NEW_EPOCH = "r"
 """Prefix of the epoch of a page that no one has edited live yet. The ID of the page's revision follows the prefix."""
 
@@ -116,6 +118,8 @@ class _Turn:
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
         self.pages: dict[PageKey, LivePage] = {}
+        self.rows: dict[PageKey, LiveRow] = {}
+        """Locked rows of ``pages``."""
         self._branches: dict[tuple[str, str | None], LiveBranch] = {}
         self._checked: set[tuple[Any, str, str]] = set()
 
@@ -140,7 +144,7 @@ class _Turn:
     def page(self, branch: LiveBranch, key: PageKey, epoch: str, version: int) -> tuple[LiveRow, LivePage]:
         """Return a page with all its changes so far. ``version``: the version that the writer has. Raises
         NoLongerStored if the page has a different epoch."""
-        row = store.lock_live(self.tx, key)
+        row = self.rows.get(key) or store.lock_live(self.tx, key)
         if row is None:
             editable_page(self.tx, branch.state, key.page_id)
             if version != 0:
@@ -159,7 +163,7 @@ class _Turn:
             # A merge finds blocks by their keys, and would take a copy for its original.
             row, page = self.tidied(key, row, page)
             row, page = apply_external_edits(self.context, tx, key, branch, row, page)
-        self.pages[key] = page
+        self.pages[key], self.rows[key] = page, row
         return row, page
 
     def tidied(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
@@ -177,7 +181,7 @@ class _Turn:
                 created_at=now(),
             )
             page = self.pages[key] = page.with_steps(batch, steps)
-            row = add_batch(self.tx, key, row, page)
+            row = self.rows[key] = add_batch(self.tx, key, row, page)
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
@@ -217,6 +221,7 @@ class Accepting:
         pages = live_pages(self._context.db)
         for key, page in turn.pages.items():
             pages.keep(key, page)
+        wake_hub(self._context.db)
 
     def accept(self, access: LiveAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
         """Add a batch to a page. If the batch was already added, the result is the same as the first time.
@@ -276,9 +281,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
     branch = turn.enter(access, page_id)
     key = PageKey(branch.id, page_id)
     row, page = turn.page(branch, key, given.epoch, given.version)
-    last = store.find_last_batch(tx, key, given.client)
-    if last is not None and last[1] != access.user_id:
-        raise Forbidden("client: this ID is already in use. Choose another ID.")
+    last = store.find_last_batch(tx, key, given.client, access.user_id)
     if last is None:
         _require_place(tx, key, access.user_id)
     if row.held_until > now():
@@ -290,11 +293,11 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
     )
     if missed is None or (missed and given.version < find_first_version(tx, key, branch.state)):
         raise _gone()
-    if last is not None and last[0] >= given.batch:
+    if last is not None and last >= given.batch:
         return Accepted(page.version, missed)
     steps = given.steps
     if missed:
-        mapped = _mapped(steps, missed) if missed[-1].row.version == page.version else None
+        mapped = _mapped(steps, encoded, missed) if missed[-1].row.version == page.version else None
         if mapped is None:
             raise Behind(page.version, missed)
         steps, encoded = mapped, msgspec.json.encode(mapped).decode()
@@ -319,7 +322,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         raise refused from None
     if page.doc.content.size > max(size, 2 * turn.context.settings.page_size):
         raise TooLarge("steps: would make the page too large. Split the page.")
-    add_batch(tx, key, row, page)
+    turn.rows[key] = add_batch(tx, key, row, page)
     turn.pages[key] = page
     if given.caret is not None:
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
@@ -361,8 +364,16 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
     return True
 
 
-def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
+def _mapped(steps: list[StepJson], encoded: str, missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
+    """Return steps, and their JSON ``encoded``, rebased on batches that their author missed. Return None if only the
+    author can do that."""
     try:
+        columns = _may_change_columns(encoded, map(ranges_of, steps))
+        for batch in missed:
+            rows = batch.row.steps
+            if (columns and _ROW in rows) or (_ROW in encoded and _may_change_columns(rows, batch.ranges)):
+                # Only the author's editor fits new rows to other columns.
+                return None
         fields = set(map(_fields_of, steps)) - {None}
         deletes = any(any(ranges_of(step)[1::3]) for step in steps)
         if fields or deletes:
@@ -375,6 +386,11 @@ def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJs
     except (LookupError, TypeError, ValueError, AttributeError):
         # This is not a valid step. Its author gets the error once they are up to date.
         return None
+
+
+def _may_change_columns(encoded: str, ranges: Iterable[Ranges]) -> bool:
+    """Return whether steps may add, move, or delete columns of a table."""
+    return _HEADING in encoded or any(deleted > 1 for one in ranges for deleted in one[1::3])
 
 
 def _fields_of(step: StepJson) -> str | None:

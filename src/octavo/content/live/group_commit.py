@@ -20,7 +20,7 @@ from octavo.kit.scheduling.permits import compute
 T = TypeVar("T")
 Shared = TypeVar("Shared")
 
-_GATHER = 0.012
+_GATHER = 0.03
 """Number of seconds that the first request waits for more requests."""
 _TRIES = 6
 
@@ -43,8 +43,8 @@ class _Job(Generic[Shared]):
 
 
 class GroupCommit(Generic[Shared]):
-    """Transactions shared by several requests. ``begin(tx)`` returns an argument, which is passed to the work of each
-    request in the transaction and, after the commit, to ``committed``."""
+    """Live transactions (``Database.write``) shared by several requests. ``begin(tx)`` returns an argument, which is
+    passed to the work of each request in the transaction and, after the commit, to ``committed``."""
 
     def __init__(
         self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]
@@ -94,7 +94,7 @@ class GroupCommit(Generic[Shared]):
     def _write(self, jobs: Sequence[_Job[Shared]]) -> None:
         for _ in range(_TRIES):
             try:
-                with self._db.write() as tx:
+                with self._db.write(live=True) as tx:
                     shared = self._begin(tx)
                     for job in jobs:
                         job.error = None

@@ -242,7 +242,7 @@ def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
 def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
     """Return the time of the first unsaved step on any page of a branch; None if all changes are saved."""
     since: int | None = tx.value(
-        "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
+        Live("SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL"),
         branch=branch_id,
     )
     return since
@@ -292,14 +292,16 @@ def list_outdated(tx: Transaction, since: int, most: int) -> list[PageKey]:
 # --- steps --------------------------------------------------------------------------------------------
 
 
-def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, str | None] | None:
-    """Return the number of a client's last batch, and the ID of its author."""
-    row = tx.one(
-        f"SELECT batch, user_id FROM page_steps WHERE {_PAGE} AND client = :client ORDER BY batch DESC LIMIT 1",
+def find_last_batch(tx: Transaction, key: PageKey, client: str, user_id: str) -> int | None:
+    """Return the number of the last batch of one of a person's clients."""
+    batch: int | None = tx.value(
+        f"""SELECT batch FROM page_steps WHERE {_PAGE} AND client = :client AND user_id = :user
+            ORDER BY batch DESC LIMIT 1""",
         client=client,
+        user=user_id,
         **_key(key),
     )
-    return (row[0], row[1]) if row else None
+    return batch
 
 
 def renew_epochs(tx: Transaction) -> None:

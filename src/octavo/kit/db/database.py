@@ -319,16 +319,22 @@ class Database:
         """
         return self.read()
 
-    def write(self) -> AbstractContextManager[Transaction]:
+    def write(self, *, live: bool = False) -> AbstractContextManager[Transaction]:
         """Start a write transaction, which commits at the end of the block and rolls back on any exception.
 
-        Raises RetryTransaction if the transaction must be run again.
+        ``live``: whether the transaction changes only rows that are always read with ``Live`` statements. Cached values
+        then stay valid. Raises RetryTransaction if the transaction must be run again.
         """
         raise NotImplementedError
 
+    def commits(self) -> int | None:
+        """Return a number that increases with each commit by any process, including live ones; None if it can't be
+        determined right now."""
+        raise NotImplementedError
+
     def generation(self) -> int | None:
-        """Return a number that increases with each commit by any process; None if it can't be determined
-        right now.
+        """Return a number that increases with each commit by any process, except live ones; None if it can't be
+        determined right now. On SQLite, live commits by other processes also increase it.
 
         All threads see the same numbers. Inside an open read, this is the number at the start of its snapshot, so
         values computed from the read can be cached under this number.
@@ -426,6 +432,11 @@ class _Connection(sqlite3.Connection):
     """Connection that supports weak references, so that it is closed when the thread that opened it ends."""
 
 
+def _data_version(connection: sqlite3.Connection) -> int:
+    """Return the number of commits by other connections."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
 class _SqliteRead(AbstractContextManager[Transaction]):
     """Read transaction of this thread. It is a class because a request starts several reads, and entering an
     instance takes a third of the time of entering a generator function."""
@@ -482,6 +493,10 @@ class SqliteDatabase(Database):
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
         """Time until which the generation is considered known, and its value."""
+        self._commits = 0
+        """Last known number of commits."""
+        self._live = (0, 0)
+        """Number of commits after this process's last live commit, and the generation, which is still the same."""
         if self._mark.exists() and not self.find_damage():
             # The database has been restored since.
             self._mark.unlink(missing_ok=True)
@@ -579,7 +594,7 @@ class SqliteDatabase(Database):
                 raise
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, live: bool = False) -> Iterator[Transaction]:
         if self._writing == threading.get_ident():
             raise RuntimeError("write transactions can't be nested")
         if self.is_damaged():
@@ -596,7 +611,7 @@ class SqliteDatabase(Database):
                     raise no_turn_error()
                 try:
                     self._writing = threading.get_ident()
-                    transaction = yield from self._written(int(seconds * 1000))
+                    transaction = yield from self._written(int(seconds * 1000), live)
                     with self._watcher_lock:
                         self._counted = (0.0, 0)
                 finally:
@@ -607,9 +622,9 @@ class SqliteDatabase(Database):
             for effect in transaction._after_commit:
                 effect()
 
-    def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
+    def _written(self, busy_timeout: int, live: bool) -> Generator[Transaction, None, Transaction]:
         """Run a write transaction. ``busy_timeout``: the time in milliseconds to wait while another process is
-        writing."""
+        writing. ``live``: see ``write``."""
         try:
             if busy_timeout != self._busy_timeout:
                 self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")
@@ -619,8 +634,11 @@ class SqliteDatabase(Database):
             raise (no_turn_error() if _is_busy(error) else self._explained(error)) from error
         transaction = _SqliteTransaction(self._writer, self.caches)
         try:
+            before = (self._count_commits(), self._commits, _data_version(self._writer)) if live else None
             yield transaction
             self._writer.execute("COMMIT")
+            if before is not None:
+                self._keep_generation(*before)
         except BaseException as error:
             with suppress(sqlite3.Error):
                 self._writer.rollback()
@@ -628,6 +646,10 @@ class SqliteDatabase(Database):
                 raise self._explained(error) from error
             raise
         return transaction
+
+    def commits(self) -> int | None:
+        with self._watcher_lock:
+            return _data_version(self._watcher)
 
     def generation(self) -> int | None:
         local = self._reader()
@@ -640,9 +662,20 @@ class SqliteDatabase(Database):
     def _count_commits(self) -> int:
         # data_version counts the commits of all other connections, including the writer's.
         with self._watcher_lock:
-            generation = int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+            self._commits = _data_version(self._watcher)
+            generation = self._live[1] if self._commits == self._live[0] else self._commits
             self._counted = (time.monotonic() + _LATELY, generation)
             return generation
+
+    def _keep_generation(self, generation: int, commits: int, others: int) -> None:
+        """Keep the generation after a live commit. ``commits``: the number of commits before it. ``others``: the number
+        of commits by other processes, which must still be the same."""
+        with self._watcher_lock:
+            # If another thread has already counted this commit, it is a new generation.
+            is_unseen = self._commits == commits
+            self._commits = _data_version(self._watcher)
+            if is_unseen and _data_version(self._writer) == others:
+                self._live = (self._commits, generation)
 
     @contextmanager
     def migration(self) -> Iterator[Transaction]:

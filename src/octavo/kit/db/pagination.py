@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.errors import BadRequest
 
-from .database import Row, Transaction
+from .database import Live, Row, Transaction
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -106,7 +106,8 @@ def list_page(
     count: int | None = None,
     **given: object,
 ) -> Slice[T]:
-    """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
+    """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`. If it is ``Live``,
+    so are the statements.
 
     ``columns``: the columns to select. ``make``: a function that creates an item from a row. ``by``: the columns to
     sort by, such as ``a.created_at, a.id``, which together are unique and never NULL. ``key_types``: the types of
@@ -121,14 +122,15 @@ def list_page(
         after = {f"key_{n}": part for n, part in enumerate(key)}
         beyond = f"AND ({by}) {'<' if descending else '>'} ({', '.join(f':{name}' for name in after)})"
     order = ", ".join(f"{name} DESC" if descending else name for name in names)
+    kind = Live if isinstance(source, Live) else str
     rows = tx.all(
-        f"{before} SELECT {by}, {columns} {source} {beyond} ORDER BY {order} LIMIT :limit",
+        kind(f"{before} SELECT {by}, {columns} {source} {beyond} ORDER BY {order} LIMIT :limit"),
         limit=limit + 1,
         **given,
         **after,
     )
     if count is None:
-        count = tx.value(f"{before} SELECT count(*) {source}", **given)
+        count = tx.value(kind(f"{before} SELECT count(*) {source}"), **given)
     found = slice_rows(rows, limit, count or 0, lambda row: row[: len(names)])
     return Slice([make(row[len(names) :]) for row in found.rows], found.count, found.next_token)
 

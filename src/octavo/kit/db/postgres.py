@@ -145,9 +145,11 @@ class _PostgresTransaction(Transaction):
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _QUIET_SECONDS = 1
 _CHANNEL = "octavo_changed"
+_LIVE = " live"
+"""End of the notice of a live commit."""
 _DAMAGED = "damaged"
 """Notice that informs other processes that the database is damaged."""
-_NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
+_NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text) || %s),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
 """Statement that notifies other processes of a change, and includes the number of its transaction."""
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
@@ -310,7 +312,7 @@ class PostgresDatabase(Database):
         """Identity of the server's history (``ServerPlace``); None if it isn't known."""
         self._known, self._knows = 0, False
         """Highest transaction known to be committed, and whether all notices are included."""
-        self._generation = 0
+        self._generation = self._commits = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
         """Time until which the generation counts as known; 0 if there is no listener."""
@@ -528,18 +530,21 @@ class PostgresDatabase(Database):
         poll.register(self._ear, select.POLLIN)
         return bool(poll.poll(0))
 
-    def write(self) -> AbstractContextManager[Transaction]:
+    def write(self, *, live: bool = False) -> AbstractContextManager[Transaction]:
         read = getattr(self._local, "read", None)
         if isinstance(read, _CachedRead):
             read.begin()
             read.has_written = True
         seconds = turn_seconds()
-        return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE.format(seconds * 1000), seconds))
+        begin = partial(self._begun, self._writes, _BEGIN_WRITE.format(seconds * 1000), seconds)
+        return self._written(begin, live)
 
     @contextmanager
-    def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
+    def _written(
+        self, begin: Callable[[], AbstractContextManager[Connection]], live: bool = False
+    ) -> Iterator[Transaction]:
         """Run a write transaction on a connection. ``begin``: a function that returns the connection with a started
-        transaction."""
+        transaction. ``live``: see ``write``."""
         if self._damaged:
             raise Damaged
         try:
@@ -547,7 +552,7 @@ class PostgresDatabase(Database):
                 transaction = _PostgresTransaction(connection, self.caches)
                 try:
                     yield transaction
-                    row = connection.execute(_NOTIFY, (self._name,)).fetchone()
+                    row = connection.execute(_NOTIFY, (self._name, _LIVE if live else "")).fetchone()
                 except BaseException:
                     if not connection.broken:
                         connection.execute("ROLLBACK")
@@ -570,18 +575,24 @@ class PostgresDatabase(Database):
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None
-        self._changed(
-            row[1]
-        )  # Don't wait for the process's own notice, so that a thread reads its own writes.
+        # Don't wait for the process's own notice, so that a thread reads its own writes.
+        self._changed(row[1], live)
         for effect in transaction._after_commit:
             effect()
 
-    def generation(self) -> int | None:
+    def _start_listening(self) -> None:
         if self._listener is None:
             with self._generation_lock:
                 if self._listener is None:
                     self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
                     self._listener.start()
+
+    def commits(self) -> int | None:
+        self._start_listening()
+        return self._commits if time.monotonic() < self._heard_until else None
+
+    def generation(self) -> int | None:
+        self._start_listening()
         if getattr(self._local, "read", None) is not None:
             begun_with: int | None = self._local.generation
             return begun_with
@@ -590,11 +601,13 @@ class PostgresDatabase(Database):
     def _current_generation(self) -> int | None:
         return self._generation if time.monotonic() < self._heard_until else None
 
-    def _changed(self, transaction: int = 0) -> None:
-        """Record a commit. ``transaction``: its number; 0 if it is unknown."""
+    def _changed(self, transaction: int = 0, live: bool = False) -> None:
+        """Record a commit. ``transaction``: its number; 0 if it is unknown. ``live``: see ``write``."""
         with self._generation_lock:
             self._known = max(self._known, transaction)
-            self._generation += 1
+            self._commits += 1
+            if not live:
+                self._generation += 1
 
     def _treat_as_foreign(self) -> None:
         """Treat this transaction like a transaction of another process, because it is unknown whether it has been
@@ -604,13 +617,14 @@ class PostgresDatabase(Database):
 
     def _receive_notices(self, connection: Connection, seconds: float) -> None:
         for notice in connection.notifies(timeout=seconds, stop_after=1):
-            name, _, transaction = notice.payload.partition(" ")
+            name, _, transaction = notice.payload.removesuffix(_LIVE).partition(" ")
             if name == _DAMAGED:
                 self._damaged = True
             elif name != self._name:
                 # Older versions send no number.
                 self._knows = self._knows and transaction.isdigit()
-                self._changed(int(transaction) if transaction.isdigit() else 0)
+                live = notice.payload.endswith(_LIVE)
+                self._changed(int(transaction) if transaction.isdigit() else 0, live)
 
     def _check_server(self, connection: Connection) -> None:
         """Check that the server responds. If there is a replica, also determine the latest completed transaction."""

@@ -218,6 +218,13 @@ class Listener:
             self.waiter.set_result(None)
 
 
+def wake_hub(db: Database) -> None:
+    """Send what was just committed as soon as possible to the clients of this process."""
+    hub: Hub | None = db.caches.get(Hub)
+    if hub is not None:
+        hub.wake()
+
+
 def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> bytes:
     id = b"" if position is None else f"id: {position}\n".encode()
     return b"%bevent: %b\ndata: %b\n\n" % (id, kind.encode(), msgspec.json.encode(data))
@@ -241,10 +248,12 @@ class Hub:
         """Whether all ``_REMEMBERED`` events have been read."""
         self._position = OutboxPosition(0)
         self._missing_since: dict[int, float] = {}
-        self._generation: int | None = None
+        self._commits: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pump: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
         self._closed = False
+        db.caches[Hub] = self
 
     @property
     def count(self) -> int:
@@ -291,6 +300,12 @@ class Hub:
         if self._pump is not None:
             self._pump.cancel()
 
+    def wake(self) -> None:
+        """Check for commits now instead of within ``_LOOK`` seconds."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # The loop is closed: no one listens any longer.
+                self._loop.call_soon_threadsafe(self._woken.set)
+
     def shut_down(self) -> None:
         self._thread.shutdown(wait=True)
 
@@ -313,12 +328,16 @@ class Hub:
             self._pump = None
 
     async def _run(self) -> None:
+        woken = self._woken = asyncio.Event()
         while True:
-            await asyncio.sleep(_LOOK)
-            generation = self._db.generation()
-            if generation is None or generation != self._generation:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(woken.wait(), _LOOK)
+            woken.clear()
+            commits = self._db.commits()
+            if commits is None or commits != self._commits:
                 started = time.monotonic()
                 await run_in(self._thread, self._look)
+                self._commits = commits
                 await asyncio.sleep(min(_REST * (time.monotonic() - started), _LONGEST_REST))
             moment = time.monotonic()
             quiet = []
@@ -373,7 +392,6 @@ class Hub:
         self._remembers = False
         self._position = self._latest[-1][1] if self._latest else OutboxPosition(0)
         self._missing_since = dict.fromkeys(self._position.missing, time.monotonic())
-        self._generation = generation
 
     def _missed(
         self, tx: Transaction, after: OutboxPosition | None
@@ -419,7 +437,6 @@ class Hub:
         for maker in self._sources:
             for message in maker.other_messages(tx, topics):
                 self._give(tx, message, None, generation, given)
-        self._generation = generation
         self._send(given)
 
     def _wait_for_missing(self, position: OutboxPosition) -> None:

@@ -112,7 +112,9 @@ def count_editing(tx: Transaction) -> int:
     """Return the number of people who are currently editing a page."""
     return int(
         tx.value(
-            "SELECT count(DISTINCT user_id) FROM presence WHERE activity = 'editing' AND said_at > :since",
+            Live(
+                "SELECT count(DISTINCT user_id) FROM presence WHERE activity = 'editing' AND said_at > :since"
+            ),
             since=now() - LIFETIME,
         )
     )
