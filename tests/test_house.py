@@ -799,7 +799,7 @@ def test_only_sites_and_scans_read_what_sites_show() -> None:
 CHANGED_BY_LIVE_COMMITS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:page_live|page_steps|page_snapshots|page_carets|presence)\b"
 )
-READ_WHILE_WRITING = {"lock_live", "find_last_batch", "count_clients", "list_authors"}
+READ_WHILE_WRITING = {"lock_live", "find_last_batch", "find_writers", "list_authors"}
 """Functions that read these tables only in write transactions, which cache nothing."""
 
 
