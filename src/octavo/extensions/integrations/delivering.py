@@ -38,7 +38,7 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = HOUR
-"""Time in milliseconds after which page views are no longer delivered to an unresponsive script. It is limited
+"""Time in milliseconds after which page views are no longer delivered to an unresponsive script. The time is limited
 because there can be many page views."""
 drop_after("site_view", VIEWS_WAIT)
 

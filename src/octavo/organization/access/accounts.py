@@ -46,7 +46,7 @@ def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
 
 
 def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]:
-    """Return the existing users among these IDs, by ID."""
+    """Return the users with these IDs, by ID. IDs of users who don't exist are left out."""
     rows = tx.all(f"SELECT {_USER} FROM users u WHERE u.id IN :ids", ids=sorted(set(user_ids)))
     return {row[0]: UserRow(*row) for row in rows}
 
@@ -156,13 +156,13 @@ def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
 
 
 def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
-    """Store the hash of a password. Compute it before the transaction, because hashing is slow."""
+    """Store the hash of a password. Compute the hash before the transaction, because hashing is slow."""
     tx.run("UPDATE users SET password_hash = :hash WHERE id = :id", hash=hashed, id=user_id)
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """Hand over the account to the person who verified its email address, by removing its password and the
-    organization that manages it."""
+    """Hand over the account to the person who verified its email address: delete its password, and end its management
+    by an organization."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,

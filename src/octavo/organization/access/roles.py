@@ -23,7 +23,7 @@ def at_least(role: str | None, wanted: str | None) -> bool:
 
 
 def role_height(role: str | None) -> int:
-    """Return one more than the position of a role in ``ORDER``, or 0 for a guest."""
+    """Return the rank of a role: its position in ``ORDER``, counting from 1, or 0 for a guest."""
     return _HEIGHT[role]
 
 

@@ -138,8 +138,8 @@ class _IntegrationToken(Struct, frozen=True, array_like=True):
 def create_integration_token(
     signer: Signer, integration_id: str, installation_id: str = "", by: Actor | None = None
 ) -> str:
-    """Return a token for an integration or an installation. It is valid for an hour, unless the integration
-    is uninstalled before that.
+    """Return a token for an integration or an installation. The token is valid for an hour, unless the integration is
+    uninstalled before then.
 
     The token is signed and not stored, because scripts get a new token with each event. ``by``: the person who creates
     it. The token stops working if that person loses the permission to create it."""

@@ -36,8 +36,8 @@ Text = Annotated[str, Meta(max_length=512)]
 
 
 class ShapeQuery(Struct, rename="camel"):
-    """Query parameters that select attributes, by comma-separated names. ``attributes``: the only attributes
-    to return, in addition to the ID. ``excludedAttributes``: the attributes to omit."""
+    """Query parameters that select attributes. Their values are comma-separated names. ``attributes``: the only
+    attributes to return, in addition to the ID. ``excludedAttributes``: the attributes to omit."""
 
     attributes: Annotated[str, Meta(max_length=1000)] | None = None
     excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None

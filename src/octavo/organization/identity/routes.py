@@ -69,8 +69,7 @@ def _audit_own_account(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record a change that the caller made to the caller's own account in the audit logs of the caller's
-    organizations."""
+    """Record, in the audit logs of the caller's organizations, a change that the caller made to their own account."""
     actor: Actor = call.actor
     audit_person(
         tx,

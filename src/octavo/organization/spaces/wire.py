@@ -43,7 +43,7 @@ class SpaceUrls(Struct):
 
 
 class VisitorAuth(Struct):
-    """Visitor sign-in for a space: ``custom`` (at the owner's URL) or through an ``integration``."""
+    """Visitor authentication for a space: ``custom`` (on the owner's own server) or through an ``integration``."""
 
     backend: Literal["custom", "integration"]
 
