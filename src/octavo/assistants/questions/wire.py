@@ -114,8 +114,8 @@ class AnswerFeedback(Struct):
 
 
 class AnswerChannel(Struct):
-    """Channel in which a question was asked. ``id``: the ID of the channel, if it is a site channel; null if that
-    was deleted."""
+    """Channel in which a question was asked. ``id``: the ID of the channel, if it is a site channel; null if the
+    channel was deleted."""
 
     type: ChannelType
     id: str | None | UnsetType = UNSET

@@ -167,8 +167,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """If the translation into a language has its space in the trash, delete the translation, so that a new one can
-    be created. If that space is restored, it is no longer updated from the source."""
+    """Delete the translation into a language if the translated space is in the trash, so that a new translation can be
+    created. If that space is restored later, it is no longer updated from the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -222,7 +222,7 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
     """Delete the translations from and into a deleted or transferred space. The translation memory keeps their
-    text, but access to this space no longer lets people see it."""
+    text, but people can no longer see the text based on their access to this space."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (

@@ -224,8 +224,8 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 def problem_in(type: str, answer: ScriptAnswer) -> str | None:
     """Return the problem with a response; None if the script handled the event.
 
-    The script library responds with 500 if a script threw an error. At a public endpoint, any other status is the
-    script's own choice.
+    The script library responds with 500 if a script threw an error. At a public endpoint, no other status is a problem,
+    because the script chose it.
     """
     if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
         return None

@@ -200,10 +200,10 @@ def erase_account(tx: Transaction, user_id: str) -> None:
 
 
 PEOPLE_LIKE = "(lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
-"""Condition on ``users u`` that matches part of a name or email address; see ``like_part``."""
+"""SQL condition on ``users u`` that matches users by part of their name or email address; see ``like_part``."""
 
 
 def like_part(text: str) -> str:
-    """Return the pattern that matches strings that contain ``text``, ignoring case."""
+    """Return the LIKE pattern that matches strings containing ``text``, ignoring case."""
     escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"

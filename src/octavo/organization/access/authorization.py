@@ -127,8 +127,8 @@ class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
-    """Caller with access to a space. ``deleted``: whether the space is in the trash. Only operations that are
-    declared for such spaces can access them."""
+    """Caller with access to a space. ``deleted``: whether the space is in the trash. Only operations that are declared
+    for spaces in the trash can access it."""
 
     space_id: str
     locked: bool

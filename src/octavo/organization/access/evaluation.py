@@ -1,7 +1,7 @@
 """Evaluate roles on a space, collection, or site from the grants on it and on its ancestors.
 
-The rule itself is ``roles.decide``. This module provides its input, for one person or for all members at once. Lists of
-all objects that a person can see are filtered in SQL (see ``visibility``).
+The rule itself is ``roles.decide``. This module provides the input for the rule, for one person or for all members at
+once. Lists of all objects that a person can see are filtered in SQL (see ``visibility``).
 """
 
 from __future__ import annotations

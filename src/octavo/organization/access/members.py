@@ -21,8 +21,7 @@ def on_joined(hook: Joined) -> Joined:
     """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which a
     person becomes a member.
 
-    ``vouched``: whether the organization itself vouches that the account belongs to the person who has its email
-    address.
+    ``vouched``: whether the organization itself vouches that the account belongs to the owner of its email address.
     """
     _on_joined.append(hook)
     return hook

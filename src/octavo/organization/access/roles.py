@@ -126,9 +126,9 @@ ORGANIZATION: Abilities = {
 class AccountNeed(NamedTuple):
     """Requirements on the token or session for an ability over the caller's own account.
 
-    ``whole``: whether the token or session must not be bound to one organization. ``session``: whether it
-    must be a session instead of a token. ``proved``: whether the person must have recently confirmed their
-    identity in the session."""
+    ``whole``: whether the token or session must work in all of the person's organizations, instead of being bound to
+    one of them. ``session``: whether it must be a session instead of a token. ``proved``: whether the person must have
+    recently confirmed their identity in the session."""
 
     whole: bool = False
     session: bool = False

@@ -40,7 +40,7 @@ from .tokens import issue_token
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""Maximum number of lookups of sign-in methods from one IP address per window of ``attempts``."""
+"""Maximum number of times that one IP address can look up sign-in methods within a time window (see ``attempts``)."""
 
 
 def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:

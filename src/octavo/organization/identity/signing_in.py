@@ -30,8 +30,8 @@ FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
-"""Maximum number of links to email to one address per window of ``attempts``. A window is as long as a link is
-valid."""
+"""Maximum number of links to email to one address within a time window (see ``attempts``). A window is as long as a
+link is valid."""
 _SWEEP_EVERY = 3600
 
 
