@@ -120,8 +120,8 @@ def list_questions(
 
 
 def _seen_questions(sight: AnswerSight) -> str:
-    """Return SQL for the questions of a site, whose times and counts include only the answers that the caller can see.
-    It uses the parameter ``site``."""
+    """Return SQL for a site's questions, with times and counts based only on the answers that the caller can see. The
+    SQL uses the parameter ``site``."""
     seen = sight.condition.sql
     if not seen:
         return "site_questions"

@@ -60,8 +60,8 @@ class TranslationRow(Struct, frozen=True):
 
 class TranslatedPart(Struct, omit_defaults=True):
     """Result of a run for a page or item, without its text. ``source``: the fields of the source page at the time
-    of the run. ``outdated``: the source segments that have changed while people's translations of the previous text
-    are kept."""
+    of the run. ``outdated``: the changed source segments for which people's translations of the previous text are
+    kept."""
 
     page: Page | None = None
     item: Item | None = None
@@ -302,7 +302,7 @@ def end_run(
     problems: Sequence[Problem] = (),
 ) -> bool:
     """End a run in progress. Return False if the run isn't in progress. ``revision``: the revision that the run
-    created, if any. Problems beyond ``MAX_PROBLEMS`` are only counted."""
+    created, if any. Problems beyond ``MAX_PROBLEMS`` are counted but not stored."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(

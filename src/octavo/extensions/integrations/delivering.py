@@ -176,7 +176,7 @@ ANSWERED = (
     "content_compute_document",
 )
 """Types of events that are answered immediately. They aren't redelivered, because nothing is waiting for the
-response any longer."""
+response."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:

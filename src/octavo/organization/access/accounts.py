@@ -132,8 +132,8 @@ def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """Insert an account that belongs to an organization and isn't a person. No one can sign in with this account, and
-    its email address is invalid."""
+    """Insert an account that an organization uses for a service or an integration, not for a person. No one can sign in
+    with this account, and its email address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
     user = UserRow(id, f"{id.lower()}@{domain}", name, None, 0, now())
@@ -161,8 +161,8 @@ def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """Hand over the account to the person who verified its email address: delete its password, and end its management
-    by an organization."""
+    """Hand over the account to the person who verified its email address: delete its password, and end the control that
+    an organization has over it."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,
@@ -170,7 +170,7 @@ def hand_over_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_account(tx: Transaction, user_id: str) -> None:
-    """Deactivate an account. It is kept as the author of its content."""
+    """Deactivate an account. The account is kept as the author of its content."""
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
 
 

@@ -103,7 +103,7 @@ def audit(
     """Record ``action`` (``noun.done``) on ``target`` (type, ID). If ``by`` is None, the actor is the
     server itself.
 
-    ``before`` and ``after``: the state before and after the change, as any JSON value. They must not contain
+    ``before`` and ``after``: the state before and after the change, as any JSON value. These values must not contain
     secrets.
     """
     actor = by if isinstance(by, Person | Script) else None

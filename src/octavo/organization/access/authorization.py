@@ -571,8 +571,8 @@ def role_of_person(
     object_id: str,
     user_id: str,
 ) -> str | None:
-    """Return the role of a user other than the caller, such as a possible reviewer or a person to mention, in a space
-    or collection of the organization; None if the person can't see it."""
+    """Return the role that a user other than the caller, such as a possible reviewer or a person to mention, has in a
+    space or collection of the organization; None if the user can't see the space or collection."""
     if kind == "space":
         found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:

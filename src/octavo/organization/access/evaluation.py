@@ -27,7 +27,8 @@ class Step(NamedTuple):
 
 
 def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
-    """Return an object and the collections that contain it, innermost first; empty if it doesn't exist.
+    """Return an object and the collections that contain it, innermost first. The result is empty if the object doesn't
+    exist.
 
     A site isn't in any collection, and its spaces have their own permissions."""
     if kind == "collection":

@@ -227,6 +227,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. The scopes
-    of a new token must not exceed ``own``."""
+    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. A new token can't
+    have scopes that ``own`` doesn't include."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

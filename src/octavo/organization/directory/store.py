@@ -303,8 +303,8 @@ def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched
     """Link a new member to the user that the directory sent, add the member to that user's groups, and return the email
     address that the directory sent.
 
-    The member isn't linked if the email address is unverified, unless the organization itself vouches for it, because
-    the directory refers to the owner of that address.
+    The member isn't linked if the email address is unverified, unless the organization itself vouches for the account,
+    because the directory refers to the owner of that address.
     """
     proved = "" if vouched else " AND u.email_verified = 1"
     row = tx.one(

@@ -351,7 +351,7 @@ def present_group(
 
 
 def encode(value: object, shape: ShapeQuery | None) -> bytes:
-    """Return a resource or a list of them as JSON, with the selected attributes."""
+    """Return a resource or a list of resources as JSON, with the selected attributes."""
     content = msgspec.to_builtins(value)
     if shape is not None and (shape.attributes or shape.excluded_attributes):
         if "Resources" in content:
