@@ -218,8 +218,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations in a space or on a site, by name, including integrations that are installed in
-    the entire organization. Integrations of the entire organization are returned with their account."""
+    """Return the active integrations in a space or on a site, by name, including integrations that are installed in the
+    entire organization, which are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(

@@ -185,7 +185,7 @@ def find_members(tx: Transaction, organization_id: str, user_ids: Iterable[str])
 
 
 def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
-    """Raise NotFound unless all users are members of the organization. ``place``: the request field that the error
-    names."""
+    """Raise NotFound unless all users are members of the organization. ``place``: the name of the request field, for
+    the error message."""
     if missing := set(user_ids) - find_members(tx, organization_id, user_ids):
         raise NotFound(f"{place}: there is no member with the ID {sorted(missing)[0]!r} in this organization")

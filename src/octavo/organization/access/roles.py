@@ -28,7 +28,7 @@ def role_height(role: str | None) -> int:
 
 
 def role_from_height(height: int) -> Role | None:
-    """Return the role with this height; see ``role_height``."""
+    """Return the role with this rank; see ``role_height``."""
     return ORDER[height - 1] if height else None
 
 
