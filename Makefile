@@ -9,7 +9,7 @@ READY_TO_TEST := .venv/.ready-to-test
 # Keep compiled Python files even if the environment disables them, because these commands start Python many times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup serve check check-python check-web test-web test test-all bench release
+.PHONY: setup serve check check-python check-style check-types check-web test-web test test-all bench release
 
 setup: $(READY)
 	@$(BIN)/python web/build.py
@@ -36,9 +36,13 @@ serve: setup
 check: $(READY_TO_TEST)
 	@$(MAKE) --no-print-directory -j2 check-python check-web
 
-check-python: $(READY_TO_TEST)
+check-python: check-style check-types
+
+check-style: $(READY_TO_TEST)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check --no-cache
+
+check-types: $(READY_TO_TEST)
 	$(BIN)/mypy
 
 check-web: $(READY_TO_TEST)
@@ -48,14 +52,15 @@ test-web: check-web
 	$(BIN)/python web/build.py
 	$(BIN)/python web/build.py test
 
-test: $(READY_TO_TEST)
-	@$(MAKE) --no-print-directory -j2 check-python test-web
-	$(BIN)/pytest -n auto --dist worksteal -m 'not slow'
+# The tests need the app, and run beside the longer checks.
+test: check-style
+	@$(BIN)/python web/build.py
+	$(BIN)/python tests/with_checks.py -n auto --dist worksteal -m 'not slow'
 
 # Random tests start from a new seed, which failures show.
-test-all: $(READY_TO_TEST)
-	@$(MAKE) --no-print-directory -j2 check-python test-web
-	OCTAVO_TEST_SEED=$${OCTAVO_TEST_SEED:-$$(date +%s)} $(BIN)/pytest -n auto --dist worksteal
+test-all: check-style
+	@$(BIN)/python web/build.py
+	OCTAVO_TEST_SEED=$${OCTAVO_TEST_SEED:-$$(date +%s)} $(BIN)/python tests/with_checks.py -n auto --dist worksteal
 
 # Runs all benches within half an hour, with one table of figures in bench/out/.
 bench: $(READY_TO_TEST)

@@ -200,21 +200,18 @@ _NO_VERB = re.compile(r"(The|A|An|What|Whether|Who|Where|When|Any)\b|(Do|Does) t
 """How a docstring of a function begins that does not say what the function does."""
 
 
-def _function_docstrings(paths: Iterable[Path]) -> dict[str, str]:
-    return {
-        f"{path.name}:{node.lineno}": text
-        for path in paths
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (text := ast.get_docstring(node))
-        and "property" not in ast.unparse(node.decorator_list)
-    }
-
-
-@pytest.mark.parametrize("package", CHECKED)
-def test_docstrings_of_functions_are_imperative(package: str) -> None:
-    docstrings = _function_docstrings((_SOURCES / package).glob("*.py"))
-    assert {place: text for place, text in docstrings.items() if _NO_VERB.match(text)} == {}
+def _docstrings(paths: Iterable[Path]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the docstrings of functions, properties aside, and the others of classes and properties, by line."""
+    functions, others = dict[str, str](), dict[str, str]()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                if text := ast.get_docstring(node):
+                    described = isinstance(node, ast.ClassDef) or "property" in ast.unparse(
+                        node.decorator_list
+                    )
+                    (others if described else functions)[f"{path.name}:{node.lineno}"] = text
+    return functions, others
 
 
 _PUZZLE = re.compile(
@@ -229,15 +226,11 @@ _PUZZLE = re.compile(
 
 
 @pytest.mark.parametrize("package", CHECKED)
-def test_docstrings_describe_return_values_and_parameters(package: str) -> None:
-    docstrings = {
-        f"{path.name}:{node.lineno}": text
-        for path in (_SOURCES / package).glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and (text := ast.get_docstring(node))
-    }
-    assert {place: text for place, text in docstrings.items() if _PUZZLE.search(" ".join(text.split()))} == {}
+def test_docstrings_are_imperative_and_describe_return_values_and_parameters(package: str) -> None:
+    functions, others = _docstrings((_SOURCES / package).glob("*.py"))
+    assert {place: text for place, text in functions.items() if _NO_VERB.match(text)} == {}
+    texts = functions | others
+    assert {place: text for place, text in texts.items() if _PUZZLE.search(" ".join(text.split()))} == {}
 
 
 _THIRD_PERSON = re.compile(r"[A-Z][a-z]+(?<!s)s (a|an|the|all|each|every|one|this|what)\b")
@@ -246,7 +239,7 @@ _THIRD_PERSON = re.compile(r"[A-Z][a-z]+(?<!s)s (a|an|the|all|each|every|one|thi
 
 def test_docstrings_of_scripts_are_imperative() -> None:
     scripts = [*ROOT.glob("bench/*.py"), *ROOT.glob("packaging/*.py"), *ROOT.glob("web/*.py")]
-    docstrings = _function_docstrings(scripts)
+    docstrings, _ = _docstrings(scripts)
     assert len(docstrings) > 100
     wrong = {
         place: text for place, text in docstrings.items() if _NO_VERB.match(text) or _THIRD_PERSON.match(text)
@@ -278,7 +271,7 @@ def test_docstrings_of_tests_are_plain_english() -> None:
         for place, text in _documentation(path, attributes=False).items()
     }
     assert _find_decoded(texts) == {}
-    helpers = _function_docstrings(path for path in paths if not path.name.startswith("test_"))
+    helpers, _ = _docstrings(path for path in paths if not path.name.startswith("test_"))
     assert len(helpers) > 300
     wrong = {
         place: text for place, text in helpers.items() if _NO_VERB.match(text) or _THIRD_PERSON.match(text)

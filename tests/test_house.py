@@ -757,6 +757,7 @@ def test_revisions_are_written_in_one_way() -> None:
 
 
 SHOWN_ON_SITES = {
+    "assistants/ask/site_answers.py",
     "assistants/findings/gathering.py",
     "assistants/findings/scanning.py",
     "assistants/findings/searches.py",
@@ -774,8 +775,8 @@ SHOWN_ON_SITES = {
     "sites/site/redirects/editing.py",
     "sites/site/redirects/resolving.py",
     "sites/site/redirects/suggesting.py",
-    "sites/site/structure/changing.py",
     "sites/site/structure/presenting.py",
+    "sites/site/structure/store.py",
     "sites/site/visible_sections.py",
 }
 """Files that read pages as sites show them: the reader, its previews, renderers, settings of sites, and scans, whose

@@ -153,14 +153,12 @@ def page_fields() -> str:
     from octavo.core.page_fields import FIELDS, FieldType, wire_name
     from octavo.core.pages import PAGE_FIELDS
 
-    english = json.loads((WEB / "shared" / "words" / "en.json").read_text())
-    keys = {text: key for key, text in english.items() if isinstance(text, str)}
     labels, forms = "", ""
     # A page's title and path come first.
     for name in sorted(PAGE_FIELDS, key=FIELDS.__contains__):
         field = PAGE_FIELDS[name]
         wire = field.wire or wire_name(name)
-        labels += f"  {wire}: t({json.dumps(keys[field.label])}),\n"
+        labels += f"  {wire}: t({json.dumps(field.label)}),\n"
         if field.edited and field.shown in ("everyone", "members"):
             forms += f"  {json.dumps({'name': wire, 'type': field.type, 'kinds': field.kinds})},\n"
     types = " | ".join(map(json.dumps, get_args(FieldType)))

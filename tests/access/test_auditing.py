@@ -370,13 +370,16 @@ _ACTION = re.compile(r"[A-Za-z][A-Za-z_-]*\.[a-z][a-z_-]+")
 
 _RECORDS = re.compile(r"audit|_note$|^note$|changing\.note$|_record$")
 """Functions that record events."""
+_MAY_RECORD = re.compile(r"audit|note\(|_record\(")
+"""Text of all files that call one of them: only these are parsed, which takes most of the time."""
 
 
 def _recorded():
     """Return the actions in calls of functions that record events, as patterns with gaps for the values of
     f-strings."""
-    for path in sorted((Path(__file__).parents[2] / "src/octavo").rglob("*.py")):
-        for call in ast.walk(ast.parse(path.read_text())):
+    texts = [path.read_text() for path in sorted((Path(__file__).parents[2] / "src/octavo").rglob("*.py"))]
+    for text in filter(_MAY_RECORD.search, texts):
+        for call in ast.walk(ast.parse(text)):
             if not isinstance(call, ast.Call) or not _RECORDS.search(ast.unparse(call.func)):
                 continue
             for part in [*call.args, *(keyword.value for keyword in call.keywords)]:

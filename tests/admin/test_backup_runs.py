@@ -12,7 +12,7 @@ from octavo.kit.http.metrics import Metrics
 from octavo.kit.work import backup_runs
 from octavo.kit.work.backup_runs import last_successful_backup, list_backups, recorded
 from octavo.operations.admin.diagnosis import Finding, check_context
-from serving import octavo as run_command
+from serving import octavo_here as run_command
 from world import World
 
 DAY = 24 * 3600_000

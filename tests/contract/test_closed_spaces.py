@@ -45,7 +45,7 @@ class Closed:
     ``synced``: which of the two is synced with a repository by an administrator."""
 
     def __init__(self, world: World, folder: Path, synced: str) -> None:
-        self.world, self.place = world, world.home
+        self.world, self.place, self.synced = world, world.home, synced
 
         def call(method: str, path: str, body: Any = None) -> Any:
             answer = world.call(
@@ -210,9 +210,11 @@ def test_readers_of_a_space_only_change_its_place_on_the_site(closed: Closed) ->
     closed.close()
     closed.keep()
     of_the_site = {"site_spaces", "site_sections", "integration_places"}
+    # Reading causes no sync, so it does the same whether or not there is one.
+    operations = [op for op in collective() if not closed.synced or op.method != "GET"]
     wrong = [
         f"{call} changes {changed - of_the_site}"
-        for call, _, changed in changed_by_each(closed, collective())
+        for call, _, changed in changed_by_each(closed, operations)
         if changed - of_the_site and call.partition(" ")[0] not in OWN
     ]
     assert not wrong, "\n".join(wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -111,23 +112,26 @@ OPERATIONS = pytest.mark.parametrize("operation", TABLE.values(), ids=lambda ope
 @pytest.mark.sqlite_first
 @OPERATIONS
 def test_each_role_gets_the_expected_status(world: World, operation: Operation) -> None:
-    require_allowed(world, operation, CAST)
+    require_allowed(world, operation, CAST, [world.home, world.away])
 
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
 @OPERATIONS
 def test_administrators_get_the_permissions_of_their_role(world: World, operation: Operation) -> None:
-    """Each of an organization of their own: every operation runs on PostgreSQL as well, and refuses."""
-    require_allowed(world, operation, (world.home.admin, STRANGER))
+    """Each of an organization of their own: every operation runs on PostgreSQL as well, and refuses. The other
+    organization has the same content, so one of them is enough."""
+    require_allowed(world, operation, (world.home.admin, STRANGER), [world.home])
 
 
-def require_allowed(world: World, operation: Operation, cast: tuple[str, ...]) -> None:
-    """Require that each person of the cast gets the status in the tables of roles, in both organizations."""
+def require_allowed(
+    world: World, operation: Operation, cast: tuple[str, ...], places: Sequence[Place]
+) -> None:
+    """Require that each person of the cast gets the status in the tables of roles, in each organization."""
     sample = sample_of(operation)
     wrong = []
     # Where there is no id there is no place: the same call twice.
     has_ids = "{" in operation.path or sample.names_in_body()
-    for place in (world.home, world.away) if has_ids else (world.home,):
+    for place in places if has_ids else places[:1]:
         prepared = -1
         for who in cast:
             # A refused or reading call leaves everything unchanged for the next one.

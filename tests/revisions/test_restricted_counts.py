@@ -159,3 +159,23 @@ def test_search_counts_only_pages_that_the_caller_sees(world: World) -> None:
     assert count("reader") == (12, False) and count("admin") == (53, False)
     assert count("reader", tag="salty") == (0, False) and count("admin", tag="salty") == (1, False)
     assert count("reader", limit="100") == (12, False)
+
+
+def test_search_corrects_a_word_that_only_hidden_pages_contain(world: World) -> None:
+    """Otherwise, the other words are also corrected, which tells that hidden pages contain the word."""
+    for number, word in enumerate(["Ordinary"] * 10 + ["Ordinarx"] * 3):
+        page = {"operation": "insert_page", "document": {"markdown": f"{word} gherkins.\n"}}
+        edit(world, SPACE, {**page, "title": f"{word} {number}"})
+    above = insert(world, SPACE, "Above", text="Nothing.\n")
+    restrict(world, SPACE, ADMINISTRATORS, above)
+
+    def titles() -> list[str]:
+        query = {"query": "ordinary gherkinz "}
+        found = world.get("reader", world.home.path(f"{SPACE}/search"), params=query)["items"]
+        return sorted(one["title"] for one in found)
+
+    before = titles()
+    assert len(before) == 10
+    for number in range(4):
+        insert(world, SPACE, f"Below {number}", above, text="Gherkinz.\n")
+    assert titles() == before

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from events.listening import listening
+from findings.test_style_merging import MergeScene
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.teams import put_team_member
 from revisions.test_restricted_elsewhere import (
@@ -183,8 +185,73 @@ def test_live_steps_from_the_time_of_another_rule_are_gone(world: World, at: str
         query = {"epoch": shown["epoch"], "after": str(after)}
         assert world.call("editor", "GET", f"{path}/steps", params=query).status_code == 410
         assert send("editor", shown, after, 1, gone).status_code == 410
-    now = shown["version"]
-    assert now == 2 and send("editor", shown, now, 1, {"stepType": "replace", "from": 1, "to": 2}).is_success
-    assert send("admin", shown, now, 3, {"stepType": "replace", "from": 1, "to": 2}).status_code in (200, 409)
+    now, id = shown["version"], world.home["spaceId" if at == SPACE else "changeRequestId"]
+    last = {"stepType": "replace", "from": 1, "to": 2}
+    with listening(world, "editor", f"/user/events?live={id}/{page}") as stream:
+        assert now == 2 and send("editor", shown, now, 1, last).is_success
+        stream.wait(lambda one: "steps" in one.kinds())
+        assert WORD not in str(stream.heard)
     query = {"epoch": shown["epoch"], "after": str(now)}
     assert world.get("editor", f"{path}/steps", params=query)["version"] > now
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_no_one_finds_a_change_request_by_its_comments_on_a_hidden_page(world: World, at: str) -> None:
+    page = insert(world, at, "Plans")
+    number = world.get("admin", world.home.path(CHANGE))["number"]
+    lists = [world.home.path(f"{place}/change-requests") for place in (SPACE, "/orgs/{organizationId}")]
+    if at == SPACE:
+        world.post("admin", world.home.path(f"{CHANGE}/update"))
+    comments = world.home.path(f"{CHANGE}/comments")
+
+    def found(who: str) -> list[bool]:
+        params = {"contributor": world.users["commenter"], "status": "draft"}
+        params["status"] = world.get(who, world.home.path(CHANGE))["status"]
+        return [
+            number in [one["number"] for one in world.get(who, path, params=params)["items"]]
+            for path in lists
+        ]
+
+    for one in world.get("admin", comments, params={"limit": "1000"})["items"]:
+        assert one["postedBy"]["id"] != world.users["commenter"]
+    world.post("commenter", comments, {"body": {"markdown": "Yes."}, "page": page})
+    assert found("reader") == found("admin") == [True, True]
+    restrict(world, at, ADMINISTRATORS, page)
+    assert found("reader") == [False, False] and found("admin") == [True, True]
+    world.post("commenter", comments, {"body": {"markdown": "Yes."}, "page": world.home["pageId"]})
+    assert found("reader") == [True, True]
+
+
+def test_change_requests_of_a_style_check_do_not_count_pages_that_are_hidden_later(world: World) -> None:
+    scene = MergeScene(world)
+    rule = "extends: substitution\nmessage: Use %s.\nlevel: error\nswap:\n  utilize: use\n"
+    world.post("admin", f"{scene.site}/styleguide/import", {"files": [{"path": "Use.yml", "text": rule}]})
+    pages = [insert(world, SPACE, title, text="We utilize it.\n") for title in ("One", "Two")]
+    made = world.post("admin", f"{scene.site}/styleguide/runs", {"spaces": [world.home["spaceId"]]})
+    path = f"{scene.space}/change-requests/{made['changeRequests'][0]['id']}"
+
+    def counted(who: str) -> bool:
+        return "changedPages" in world.get(who, path)["styleguide"]
+
+    assert counted("reader")
+    restrict(world, SPACE, ADMINISTRATORS, pages[0])
+    assert not counted("reader") and counted("admin")
+
+
+def test_the_error_of_a_translation_does_not_name_a_restricted_page(world: World) -> None:
+    page = insert(world, SPACE, f"{WORD} plans")
+    path = world.home.path("/orgs/{organizationId}/translations/{translationId}")
+
+    def notice(error: str) -> str:
+        with world.context.db.write() as tx:
+            text = f"The last run failed: {error}"
+            tx.run(
+                "UPDATE translations SET notice = :t WHERE id = :id", t=text, id=world.home["translationId"]
+            )
+        return str(world.get("editor", path)["notice"])
+
+    error = f"page '{WORD} plans': must have at most 1 MB of Markdown"
+    assert notice(error).endswith(error)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert notice(error) == "The last run failed."
+    assert notice("the model has no answer").endswith("no answer")

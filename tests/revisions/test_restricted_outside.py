@@ -12,10 +12,14 @@ import pytest
 from findings.test_scans import ScanScene
 from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
+from octavo.assistants.ask.site_answers import SiteAnswer, keep_answer
 from octavo.assistants.questions.recording import record_answer
 from octavo.assistants.questions.types import AnswerPage, Asked
 from octavo.kit.clock import DAY, iso, now
 from octavo.kit.ids import new_id
+from octavo.organization.access.authorization import site_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
 from openapi.specs import processed
 from revisions.test_restricted_elsewhere import ADMINISTRATORS, SPACE, WORD, edit, insert, restrict, work
 from set_clock import SetClock
@@ -177,13 +181,25 @@ def test_pages_computed_from_a_restricted_source_are_restricted(world: World) ->
         insights = world.call(who, "POST", f"{site}/insights/events/aggregate", json=query)
         return [world.call(who, "GET", f"{site}/answers").text, insights.text]
 
-    assert all(WORD in text for who in ("admin", "editor") for text in found(who))
+    def keep(who: str) -> str:
+        """Keep a response of the assistant, and return its URL."""
+        actor = actor_for_job(world.users[who], ids["organizationId"])
+        with world.context.db.read() as tx:
+            access = site_access(tx, actor, Can.VIEW, ids["organizationId"], ids["siteId"])
+        answer = SiteAnswer([WORD], [], [f"What is {WORD}?"], [(ids["spaceId"], page)])
+        keep_answer(world.context, access, id := new_id(), answer)
+        return f"{site}/ai/response/{id}"
+
+    kept = {who: keep(who) for who in ("admin", "editor")}
+    assert all(WORD in text for who in kept for text in [*found(who), world.call(who, "GET", kept[who]).text])
     pages = world.get("admin", content, params={"computed": "false"})["pages"]
     (hidden,) = (one["id"] for one in pages if one["type"] == "computed")
     for grants in (ADMINISTRATORS, ON_SITES):
         restrict(world, SPACE, grants, hidden)
         assert all(WORD in text for text in found("admin"))
         assert not any(WORD in text or page in text for text in found("editor"))
+        assert world.call("editor", "GET", kept["editor"]).status_code == 404
+        assert world.call("admin", "GET", kept["admin"]).is_success
 
 
 # --- sites ----------------------------------------------------------------------------------------------
@@ -227,7 +243,10 @@ def test_a_finding_is_hidden_with_the_changelog_that_it_quotes(
         return str(scene.list(who, "kind=changelog&status=open"))
 
     assert WORD in found("admin") and WORD in found("editor")
+    assign_to_editor(world, scene.list("admin", "kind=changelog&status=open")[0]["id"])
     restrict(world, SPACE, grants, page)
+    inbox = world.get("editor", "/user/notifications")["items"]
+    assert any(one["reason"] == "assigned" for one in inbox) and WORD not in str(inbox)
     assert WORD in found("admin") and WORD not in found("editor")
     scene.scan()
     assert WORD not in found("editor")
@@ -259,6 +278,66 @@ def test_a_finding_is_hidden_with_the_page_that_its_link_names(world: World) -> 
         assert answer.status_code == status and page not in answer.text
     scene.scan()
     assert found("editor") == [fixable]
+
+
+def assign_to_editor(world: World, finding: str) -> None:
+    path = world.home.path(f"{SITE}/findings/{finding}")
+    body = {"assignee": {"kind": "user", "user": world.users["editor"]}}
+    answer = world.call("admin", "PATCH", path, json=body)
+    assert answer.is_success, answer.text
+    work(world)
+
+
+def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
+    scene = ScanScene(world, "Please utilize it.")
+    guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
+    rule = f"```yaml\nextends: substitution\nmessage: '{WORD} forbids %s.'\nswap:\n  utilize: use\n```\n"
+    page = {"operation": "insert_page", "title": f"{WORD} rule", "document": {"markdown": rule}}
+    edit(world, guide, page)
+    scan = scene.scan()
+    (found,) = scene.list("admin", "kind=style")
+    [rule_id] = [one["id"] for one in world.get("admin", f"{guide}/content")["pages"] if WORD in one["title"]]
+    assert WORD in str(scene.list("editor", "kind=style")) and WORD in str(found)
+    assign_to_editor(world, found["id"])
+    for grants in (ADMINISTRATORS, ON_SITES):
+        restrict(world, guide, grants, rule_id)
+        assert scene.list("editor", "kind=style") == []
+        assert world.call("editor", "GET", f"{scene.site}/findings/{found['id']}").status_code == 404
+        past = world.get("editor", f"{scene.site}/scans/{scan['id']}")
+        assert past["findings"]["low"] == scan["findings"]["low"] - 1
+        inbox = world.get("editor", "/user/notifications")["items"]
+        assert any(one["reason"] == "assigned" for one in inbox) and WORD not in str(inbox)
+        if grants == ADMINISTRATORS:
+            fixing = world.call("admin", "POST", f"{scene.site}/findings/{found['id']}/change-requests")
+            assert fixing.status_code == 409
+            assert WORD not in str(world.get("editor", world.home.path(f"{SPACE}/change-requests")))
+        scene.scan()
+        assert scene.list("editor", "kind=style") == []
+
+
+def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
+    """Findings about unanswered questions can mention restricted pages."""
+    scene = ScanScene(world, None)
+    for question in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins cheaply?"):
+        world.call(
+            "admin", "POST", f"{scene.site}/ask", json={"question": question, "scope": {"mode": "all"}}
+        )
+    ask(world, "How are gherkins pickled?", world.home["pageId"])
+    scene.scan()
+    restrict(world, SPACE, ADMINISTRATORS, insert(world, SPACE, "Plans"))
+
+    def topic(who: str) -> dict[str, Any]:
+        (found,) = world.get(who, f"{scene.site}/topics")["items"]
+        assert isinstance(found, dict)
+        return found
+
+    findings = f"{scene.site}/topics/{topic('editor')['id']}/findings"
+    kept = topic("admin")["findings"]["total"]
+    assert kept > 1 and topic("editor")["findings"]["total"] == 0
+    nothing = world.call("editor", "DELETE", findings).status_code
+    assert topic("admin")["findings"]["total"] == kept
+    assert world.call("admin", "DELETE", findings).status_code != nothing
+    assert topic("admin")["findings"]["total"] == 0
 
 
 # --- links ----------------------------------------------------------------------------------------------

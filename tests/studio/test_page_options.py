@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,6 +13,7 @@ from playwright.sync_api import expect
 from octavo.core.pages import PAGE_FIELDS
 from settled import until
 
+ROOT = Path(__file__).parents[2]
 PICTURE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAKCAYAAAB10jRKAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC"
 )
@@ -35,6 +37,7 @@ def open_options(page):
 
 
 def test_every_editable_field_has_a_control(app, space):
+    texts = json.loads((ROOT / "web/shared/words/en.json").read_text())
     page = app.open(f"/s/{space}/guides")
     dialog = open_options(page)
     expect(dialog.get_by_label("Title", exact=True).first).to_be_visible()
@@ -42,7 +45,7 @@ def test_every_editable_field_has_a_control(app, space):
         if name in SHOWN:
             expect(dialog.get_by_role("switch", name=SHOWN[name])).to_be_visible()
         elif field.edited and field.shown != "nobody" and field.type != "people":
-            label = field.label
+            label = texts[field.label]
             control = dialog.get_by_label(label, exact=True).or_(dialog.get_by_text(label, exact=True))
             expect(control.first).to_be_visible()
     assert Axe().run(page).response["violations"] == []

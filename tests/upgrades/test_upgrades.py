@@ -137,8 +137,9 @@ def test_verify_finds_no_problems_right_after_an_upgrade(
         assert list_outdated(tx) == set()
 
 
-@pytest.mark.parametrize("recorded", RELEASES, ids=lambda path: path.name)
-def test_an_upgrade_reports_its_rebuild(recorded: Path, tmp_path: Path, database_url: str) -> None:
+def test_an_upgrade_reports_its_rebuild(tmp_path: Path, database_url: str) -> None:
+    """What is reported doesn't depend on the release."""
+    recorded = RECORDED[-1]
     load(recorded.read_bytes(), last_of(recorded), tmp_path / "data", database_url)
     with upgraded(tmp_path / "data", database_url) as context:
         with context.db.read() as tx:

@@ -86,11 +86,12 @@ class Cover(Struct, frozen=True, omit_defaults=True):
 class Field(Struct, frozen=True, kw_only=True):
     """Properties of a page field that other code uses.
 
-    ``label``: the English label in forms and reviews. ``wire``: the name in the API, if it isn't the attribute name in
-    camel case. ``keys``: the front-matter keys; empty for fields outside front matter. ``kinds``: the kinds of pages
-    that return the field. ``max_length``: the maximum number of characters. ``form``: the pattern of valid strings, and
-    its description, worded to follow "must". ``edited``: whether `update_page` and `insert_page` can set the field.
-    ``shown``: the people to whom the API returns the field. ``navigation``: whether navigation depends on it.
+    ``label``: the key of the label in forms and reviews, in the app's interface text. ``wire``: the name in the API, if
+    it isn't the attribute name in camel case. ``keys``: the front-matter keys; empty for fields outside front matter.
+    ``kinds``: the kinds of pages that return the field. ``max_length``: the maximum number of characters. ``form``: the
+    pattern of valid strings, and its description, worded to follow "must". ``edited``: whether `update_page` and
+    `insert_page` can set the field. ``shown``: the people to whom the API returns the field. ``navigation``: whether
+    navigation depends on it.
     """
 
     label: str
@@ -141,7 +142,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     emoji: Annotated[
         str | None,
         Field(
-            label="Emoji",
+            label="emoji",
             type="emoji",
             keys=("emoji",),
             kinds=("document", "group", "link", "computed"),
@@ -153,7 +154,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     icon: Annotated[
         str | None,
         Field(
-            label="Icon",
+            label="icon",
             type="icon",
             keys=("icon",),
             kinds=("document", "group", "link", "computed"),
@@ -165,7 +166,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     description: Annotated[
         str | None,
         Field(
-            label="Description",
+            label="description",
             type="long text",
             keys=("description",),
             max_length=MAX_DESCRIPTION,
@@ -175,7 +176,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     hidden: Annotated[
         bool,
         Field(
-            label="Hide from navigation",
+            label="hideFromNavigation",
             type="flag",
             keys=("hidden",),
             kinds=("document", "group", "link"),
@@ -186,7 +187,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     no_index: Annotated[
         bool,
         Field(
-            label="Hide from search",
+            label="hideFromSearch",
             type="flag",
             keys=("noIndex",),
             kinds=("document", "group"),
@@ -196,7 +197,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     no_robots_index: Annotated[
         bool,
         Field(
-            label="Hide from search engines",
+            label="hideFromSearchEngines",
             type="flag",
             keys=("noRobotsIndex",),
             kinds=("document", "group"),
@@ -206,7 +207,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     condition: Annotated[
         str | None,
         Field(
-            label="Condition",
+            label="condition",
             type="condition",
             keys=("if",),
             max_length=1024,
@@ -215,31 +216,31 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
             navigation=True,
         ),
     ] = None
-    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",), edited=True)] = (
+    layout: Annotated[LayoutOptions, Field(label="layout", type="layout", keys=("layout",), edited=True)] = (
         LayoutOptions()
     )
     cover: Annotated[
         Cover | None,
         Field(
-            label="Cover",
+            label="cover",
             type="cover",
             keys=("cover", "coverY", "coverHeight", "coverTextColor", "coverTextColorDark"),
             edited=True,
         ),
     ] = None
-    tags: Annotated[tuple[Any, ...], Field(label="Tags", type="tags", keys=("tags",), edited=True)] = ()
+    tags: Annotated[tuple[Any, ...], Field(label="tags", type="tags", keys=("tags",), edited=True)] = ()
     variables: Annotated[
         dict[str, Any],
-        Field(label="Variables", type="mapping", keys=("vars",), shown="members", edited=True),
+        Field(label="variables", type="mapping", keys=("vars",), shown="members", edited=True),
     ] = {}
     redirect_from: Annotated[
         tuple[str, ...],
-        Field(label="Redirects", type="paths", keys=("redirectFrom",), shown="members", edited=True),
+        Field(label="redirects", type="paths", keys=("redirectFrom",), shown="members", edited=True),
     ] = ()
     owner: Annotated[
         str | None,
         Field(
-            label="Owner",
+            label="pageOwner",
             keys=("owner",),
             kinds=("document", "group"),
             max_length=200,
@@ -250,7 +251,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     review_every: Annotated[
         str | None,
         Field(
-            label="Review every",
+            label="reviewEvery",
             keys=("reviewEvery",),
             kinds=("document", "group"),
             max_length=20,
@@ -262,7 +263,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     verified_on: Annotated[
         str | None,
         Field(
-            label="Verified on",
+            label="verifiedOn",
             keys=("verifiedOn",),
             max_length=10,
             form=(DATE, "be a date such as 2026-01-31"),
@@ -270,12 +271,12 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
         ),
     ] = None
     verified_by: Annotated[
-        str | None, Field(label="Verified by", keys=("verifiedBy",), max_length=200, edited=True)
+        str | None, Field(label="verifiedBy", keys=("verifiedBy",), max_length=200, edited=True)
     ] = None
     visible_to: Annotated[
         tuple[str, ...],
         Field(
-            label="Who can see this page",
+            label="whoCanSeeThisPage",
             type="people",
             kinds=("document", "group", "link", "computed"),
             shown="members",
@@ -285,7 +286,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     ] = ()
     meta_links: Annotated[
         dict[str, Any],
-        Field(label="Related links", type="links", keys=("metaLinks",), shown="members", edited=True),
+        Field(label="relatedLinks", type="links", keys=("metaLinks",), shown="members", edited=True),
     ] = {}
 
 

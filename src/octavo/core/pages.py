@@ -17,14 +17,14 @@ class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
     id: str
     parent: str | None = None
     rank: str = ""
-    title: Annotated[str, Field(label="Title", kinds=("document", "group", "link"), edited=True)] = ""
-    slug: Annotated[str, Field(label="Path", kinds=("document", "group"), edited=True)] = ""
-    kind: Annotated[PageKind, Field(label="Type", wire="type")] = "document"
-    link_title: Annotated[str | None, Field(label="Title in links")] = None
-    target: Annotated[dict[str, Any] | None, Field(label="Target")] = None
-    computed: Annotated[dict[str, Any] | None, Field(label="Source")] = None
-    body: Annotated[str | None, Field(label="Text", wire="document")] = None
-    file_path: Annotated[str | None, Field(label="File")] = None
+    title: Annotated[str, Field(label="title", kinds=("document", "group", "link"), edited=True)] = ""
+    slug: Annotated[str, Field(label="path", kinds=("document", "group"), edited=True)] = ""
+    kind: Annotated[PageKind, Field(label="type", wire="type")] = "document"
+    link_title: Annotated[str | None, Field(label="titleInLinks")] = None
+    target: Annotated[dict[str, Any] | None, Field(label="target")] = None
+    computed: Annotated[dict[str, Any] | None, Field(label="source")] = None
+    body: Annotated[str | None, Field(label="text", wire="document")] = None
+    file_path: Annotated[str | None, Field(label="file")] = None
     created_at: int = 0
     updated_at: int = 0
 

@@ -245,7 +245,7 @@ FIELDS = PageFields(
 @pytest.mark.parametrize("name", FRONT_FIELDS)
 def test_a_field_round_trips(name: str) -> None:
     plain = getattr(PageFields(), name)
-    assert getattr(FIELDS, name) != plain, "say here what this field may be"
+    assert getattr(FIELDS, name) != plain, "add an example value to FIELDS"
     written = with_head("# T\n", front_keys(FIELDS, name))
     head = read_head(written)
     assert getattr(head, name) == getattr(FIELDS, name) and head.problems == [] and head.extra == {}

@@ -12,7 +12,7 @@ from types import CodeType
 _FIELD = """
     review_date: Annotated[
         str | None,
-        Field(label="Review date", keys=("reviewDate",), max_length=20, edited=True, navigation=True),
+        Field(label="reviewDate", keys=("reviewDate",), max_length=20, edited=True, navigation=True),
     ] = None
 """
 _CHOICE = """

@@ -206,7 +206,7 @@ export class TreeEditor extends PageTree {
   }
 
   /** Set fields of a page with the previous values `before`. Throws the server's errors. */
-  async saveSettings(page: Page, before: PageFields, fields: PageFields): Promise<void> {
+  async saveFields(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
     const said = t("savedSettingsOf", { title: page.title });
     await this.#try(

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.restrictions import main_seen_by, shown_state
+from octavo.content.revisions.restrictions import hidden_from, shown_state
 from octavo.errors import NotFound
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
@@ -60,7 +60,7 @@ def _sees(tx: Transaction, site: SiteAccess | VisitedSite, space_id: str, page_i
             return view.tree.page(page_id) is not None
         case SiteAccess():
             space = find_space_access(tx, site.actor, Can.VIEW, space_id)
-            return space is not None and page_id not in main_seen_by(tx, space).hidden
+            return space is not None and page_id not in hidden_from(tx, site.organization).of(space_id)
         case _:
             assert_never(site)
 

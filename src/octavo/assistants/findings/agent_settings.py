@@ -105,7 +105,7 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
         kinds: list[FindingKind] = list(settings.kinds)
         findings = [
             finding
-            for finding in list_fixable(tx, store.list_open(tx, site_id))
+            for finding in list_fixable(tx, organization_id, store.list_open(tx, site_id))
             if finding.kind in kinds and finding.changes == 0
         ]
     for group in _by_space(findings):

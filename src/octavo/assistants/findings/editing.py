@@ -97,8 +97,12 @@ def _assign(tx: Transaction, site: SiteAccess, row: FindingRow, assignee: Assign
     )
     if row.space_id:
         pages = store.list_page_ids(tx, row.id)
-        seen = sorted({*pages, *store.map_sources(tx, [row.id])[row.id]})
-        assigned |= {"problem": row.title, "page": min(pages, default=None), "pages": seen}
+        page, seen = min(pages, default=None), sorted({*pages, *store.map_sources(tx, [row.id])[row.id]})
+        # Titles can quote other pages and rules. Notifications don't, because they stay visible to everyone who can
+        # see the page.
+        quotes = seen != [page] or row.kind == "style"
+        problem = KINDS[row.kind].title if quotes else row.title
+        assigned |= {"problem": problem, "page": page, "pages": seen}
     else:
         # Titles of findings about a whole site quote visitors. Notifications don't, because they stay visible when
         # their recipients can no longer see all spaces.

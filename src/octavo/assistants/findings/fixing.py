@@ -12,7 +12,7 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, find_change, set_fields
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.restrictions import main_seen_by, unrestricted
+from octavo.content.revisions.restrictions import main_seen_by, restricted_pages, unrestricted
 from octavo.content.revisions.states import main_state
 from octavo.core.checks.fixes import replace_link, replace_text
 from octavo.core.document.json import to_json
@@ -39,7 +39,7 @@ def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingR
         for finding in findings:
             _require_unfixed(tx, finding)
         by_space: dict[str, list[FindingRow]] = {}
-        for finding in list_fixable(tx, findings):
+        for finding in list_fixable(tx, site.organization_id, findings):
             by_space.setdefault(finding.space_id or "", []).append(finding)
         spaces = {id: space_access(tx, site.actor, Can.EDIT, id) for id in by_space}
     if not by_space:
@@ -47,9 +47,10 @@ def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingR
     return [_fix_in_space(context, spaces[id], found) for id, found in by_space.items()]
 
 
-def list_fixable(tx: Transaction, findings: Iterable[FindingRow]) -> list[FindingRow]:
+def list_fixable(tx: Transaction, organization_id: str, findings: Iterable[FindingRow]) -> list[FindingRow]:
     """Return the findings that can be fixed automatically. Findings that concern, quote, or name restricted pages are
-    omitted, because everyone who can see the space can read a change request's description and its fixes."""
+    omitted, as are those of restricted style rules, because everyone who can see the space can read a change request's
+    description and its fixes."""
     found = [finding for finding in findings if finding.is_fixable and finding.space_id is not None]
     ids = [finding.id for finding in found]
     pages, sources = store.map_pages(tx, ids), store.map_sources(tx, ids)
@@ -57,10 +58,16 @@ def list_fixable(tx: Transaction, findings: Iterable[FindingRow]) -> list[Findin
         space_id: unrestricted(tx, main_state(tx, space_id)).hidden
         for space_id in {finding.space_id for finding in found if finding.space_id is not None}
     }
+    hidden = restricted_pages(tx, organization_id)
+    rules = {
+        site_id: store.list_hidden_rules(tx, site_id, hidden)
+        for site_id in {finding.site_id for finding in found}
+    }
     return [
         finding
         for finding in found
         if restricted[finding.space_id or ""].isdisjoint([*pages[finding.id], *sources[finding.id]])
+        and not (finding.kind == "style" and finding.title in rules[finding.site_id])
     ]
 
 

@@ -53,12 +53,14 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
 
 
 def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
-    """Return the health of the pages that the caller can see. Return None if no pages are hidden from the caller in the
-    spaces that the caller can see, because scan results then don't reveal anything about hidden pages."""
+    """Return the health of the pages that the caller can see. Return None if no page of the style guide, or of the
+    spaces that the caller can see, is hidden from the caller, because scan results then don't reveal anything about
+    hidden pages."""
     spaces = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
     seen = [space for id in spaces if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
     hidden = hidden_from(tx, site.organization)
-    if not any(hidden.of(space.space_id) for space in seen):
+    in_spaces = any(hidden.of(space.space_id) for space in seen)
+    if not in_spaces and not store.list_hidden_rules(tx, site.site_id, hidden):
         return None
     views = [load_view(tx, published_seen_by(tx, space)) for space in seen]
     pages = sum(1 for view in views for _ in view.every.documents())

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.restrictions import hidden_from
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.restrictions import HiddenPages, hidden_from
 from octavo.core.checks.faults import CheckedPage
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -18,6 +19,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.accounts import like_part
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
+from octavo.sites.site.store import find_site
 
 from .kinds import KINDS, SEVERITIES, Area, FindingKind, FindingStatus, FindingType, Severity
 from .types import Evidence, Fixing, Found, Ignored, OpenFinding
@@ -414,11 +416,27 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
             AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
         for pages in ("site_finding_pages", "site_finding_sources")
     )
+    rules = list_hidden_rules(tx, site.site_id, hidden) if hidden else []
+    by_hidden = "AND NOT (f.kind = 'style' AND f.title IN :hidden_rules)" if rules else ""
     return (
         f"""FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))
-            {about_hidden if hidden else ""}""",
-        {"site": site.site_id, "visible": json_list(visible), **hidden.parameters},
+            {about_hidden if hidden else ""} {by_hidden}""",
+        {
+            "site": site.site_id,
+            "visible": json_list(visible),
+            **hidden.parameters,
+            **({"hidden_rules": rules} if rules else {}),
+        },
     )
+
+
+def list_hidden_rules(tx: Transaction, site_id: str, hidden: HiddenPages) -> list[str]:
+    """Return the titles of hidden pages in the site's style guide. A finding's title is the title of its rule."""
+    site = find_site(tx, site_id)
+    guide = site.styleguide_id if site is not None else None
+    if guide is None or not (ids := hidden.of(guide)):
+        return []
+    return sorted({page.title for page in find_pages(tx, hidden.main(guide).whole, ids).values()})
 
 
 _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
@@ -638,11 +656,14 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
     return {topic_id: (open_, count) for topic_id, open_, count in rows}
 
 
-def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
-    """Delete the findings of a topic, and return the number of deleted findings."""
+def delete_findings_of_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> int:
+    """Delete the findings of a topic that the caller can see, and return the number of deleted findings."""
+    source, seen = _seen(tx, site)
     return tx.run(
-        "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
+        f"""DELETE FROM site_findings WHERE id IN (SELECT f.id {source}
+            AND f.question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic))""",
         topic=topic_id,
+        **seen,
     )
 
 

@@ -41,6 +41,9 @@ def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
         if hidden and notice == notice_of(row.untranslated, has_model):
             notice = notice_of(untranslated, has_model)
             break
+    if notice is not None and any(page.title in notice for page in pages):
+        # Errors quote the titles of pages.
+        notice = "The last run failed."
     return replace(
         row, problems=msgspec.json.encode(problems).decode(), untranslated=untranslated, notice=notice
     )

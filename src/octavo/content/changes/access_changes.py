@@ -37,7 +37,7 @@ PageRules = Mapping[str, tuple[Rule, ...]]
 class AccessChange(Struct, frozen=True):
     """Page whose readers change when a change request is merged. ``gained``: the IDs of the people who can see the page
     only after the merge. ``lost``: the IDs of the people who can see the page only before the merge. ``is_open``:
-    whether no rule applies to the page after the merge."""
+    whether the page is unrestricted after the merge."""
 
     page: Page
     gained: list[str]
@@ -114,8 +114,9 @@ def _sees(viewer: PageViewer | None, rules: Iterable[Rule]) -> bool:
 
 
 def list_access_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[AccessChange]:
-    """Return at most 100 pages whose readers change with the merge: the pages that the change request moves or
-    restricts, but not their subpages. Pages that the caller can't see before or after the merge are left out."""
+    """Return at most 100 pages whose readers change when the change request is merged: the pages that the change
+    request moves or restricts, but not their subpages. Pages that the caller can't see before or after the merge are
+    left out."""
     before = find_rules(tx, change.main)
     if not before and not find_rules(tx, change.state):
         return []
@@ -151,7 +152,7 @@ def _change(
 
 
 def _merged_pages(tx: Transaction, sides: Sides, change: ChangeRow) -> Mapping[str, Page | None]:
-    """Return the pages that a merge of the change request writes to main."""
+    """Return the pages that merging the change request writes to main."""
     if change.outdated:
         return merge_into_main(tx, sides, change.main).changes.pages
     return sides.change.pages
@@ -164,8 +165,8 @@ def _rules_at(
     known: dict[str, tuple[Rule, ...]],
     page: Page,
 ) -> tuple[Rule, ...]:
-    """Return the rules that apply to a page after the merge. ``known``: the rules that were already looked up, by page
-    ID; the function adds to them."""
+    """Return the rules that apply to a page after the merge. ``known``: the rules looked up so far, by page ID; the
+    function adds to this mapping."""
     path: list[Page] = []
     here: Page | None = page
     while here is not None and here.id not in known and all(here.id != one.id for one in path):

@@ -73,9 +73,9 @@ class PageOutcome(Struct, frozen=True):
 
 class EditedContent(Struct, frozen=True):
     """Content that a revision writes, and the results reported to the caller. ``named``: the fields that the changes
-    set on pages and items, as (ID, field), including fields that already had the same value. The field is ``document``
-    or a field name as in conflicts. ``conflicts``: the conflicts of an edit that was merged with later saves.
-    ``shared``: the IDs of pages that also contain other people's changes after that merge."""
+    set on pages and items, as ``(ID, field)`` pairs, including fields that already had the same value. Each field is
+    ``document`` or one of the field names used in conflicts. ``conflicts``: the conflicts of an edit that was merged
+    with later saves. ``shared``: the IDs of pages that also contain other people's changes after that merge."""
 
     changes: Changes
     bodies: list[str]

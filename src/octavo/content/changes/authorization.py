@@ -23,7 +23,7 @@ from .store import Author, ChangeRow, find_change, get_change
 
 
 class ChangeAccess(InSpace, frozen=True):
-    """Change request and its caller, with the caller's permissions in the space."""
+    """Access to a change request: the change request, the caller, and the caller's permissions in the space."""
 
     change_id: str
 
@@ -109,8 +109,8 @@ def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -
 
 
 def recheck_permission(tx: Transaction, access: ChangeAccess | SpaceAccess, needs: Can) -> None:
-    """Check permission again in a write transaction, because a retry can start seconds after the request was
-    authorized. Raises NotFound or Forbidden if the permission has been removed."""
+    """Check the caller's permission again in a write transaction, because a retry can start seconds after the request
+    was authorized. Raises NotFound or Forbidden if the permission has been removed."""
     space_access(tx, access.actor, needs, access.space_id)
 
 

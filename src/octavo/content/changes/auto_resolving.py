@@ -1,4 +1,4 @@
-"""Resolve conflicts through ordinary edits: editing the content of a conflict resolves it."""
+"""Resolve conflicts through ordinary edits: editing content that is in conflict resolves the conflict."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _field(conflict: MergeConflict) -> str:
 
 
 def _value(entry: Page | Item, field: str) -> object:
-    """Return the value of a field of an entry. Fields have the same names as in conflicts."""
+    """Return the value of an entry's field. The field names are the same as in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":
         return getattr(entry, "parent", None), getattr(entry, "rank", None)

@@ -63,7 +63,7 @@ class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class CoverFile(Struct, tag_field="kind", tag="file", forbid_unknown_fields=True):
-    """Cover image that is a file of the same space."""
+    """Cover image that is a file in the same space."""
 
     file: Annotated[str, Meta(min_length=1, max_length=100)]
 
@@ -242,7 +242,7 @@ class SetBlock(Struct):
 
 class BlockPlace(Struct):
     """Position of blocks: after a block, before a block, or inside a block or fragment (null: the page) at an index (by
-    default, at the end). The blocks that it refers to can be anywhere on the page."""
+    default, at the end). The block or fragment that it names can be anywhere on the page."""
 
     after: BlockKey | UnsetType = UNSET
     before: BlockKey | UnsetType = UNSET
@@ -387,8 +387,8 @@ class DeleteReusableContent(
 
 
 class SetTags(Struct, tag_field="operation", tag="set_tags"):
-    """Change that defines tags of the space by slug (an Octavo extension). Null removes a tag from the space, but not
-    from its pages."""
+    """Change that creates, updates, or removes the space's tags, by slug (an Octavo extension). Null removes a tag from
+    the space, but not from the pages that have it."""
 
     tags: Annotated[dict[TagSlug, GivenTag | None], Meta(max_length=MAX_TAGS)]
 

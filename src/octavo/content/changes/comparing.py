@@ -171,8 +171,8 @@ def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent)
 
 def merge_without(tx: Transaction, before: State, after: State, head: State) -> MergedContent:
     """Return ``head`` without the changes between ``before`` and ``after``, two earlier states of the same change
-    request that are based on the same revision of main. A conflict means that the content has been edited since
-    then."""
+    request that are based on the same revision of main. A conflict means that the content was edited again after
+    ``after``."""
     done, since = _between(tx, before, after), _between(tx, after, head)
     sides = _sides(tx, after, (head, since), (before, done))
     found = _merge(tx, sides.base, sides.change, sides.main, head)
@@ -231,7 +231,7 @@ def _written(
     document: OfText | None = None,
 ) -> MergedContent:
     """Return the content to write: the differences between a merge result and ``known``, the current content of the
-    branch. ``below``: the state with all other content."""
+    branch. ``below``: the state to read all other content from."""
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(

@@ -85,7 +85,7 @@ class ResolveAnswer(Struct):
 
 
 _ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos"}}
-"""Elements of fields that have a different name in the API."""
+"""API names of field elements that have a different name internally, by field."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": LayoutOptions, "cover": Cover}
 _TIMES = ("created_at", "updated_at")
 _INTERNAL = frozenset({"rank", "body", "content", *_TIMES})

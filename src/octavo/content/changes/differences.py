@@ -61,7 +61,7 @@ def states_of_change(
 
 
 def _seen(tx: Transaction, space: SpaceAccess, states: States) -> States:
-    """Return the states without pages that the caller can't see in one of them."""
+    """Return the states without the pages that the caller can't see in at least one of them."""
     hidden = seen_by(tx, space, states.before).hidden | seen_by(tx, space, states.after).hidden
     if not hidden:
         return states
@@ -97,7 +97,8 @@ def states_of_revision(
 ) -> States:
     """Return the states for comparing a revision, including any consecutive saves that were combined into it, with the
     previous revision of its branch. The first revision of a change request is compared with main. ``since``: an earlier
-    revision of the same branch to compare with instead. Raises BadRequest if ``since`` isn't one."""
+    revision of the same branch to compare with instead. Raises BadRequest if ``since`` isn't an earlier revision of
+    that branch."""
     return _seen(tx, space, _states_of_revision(tx, space.space_id, revision_id, since))
 
 

@@ -69,7 +69,7 @@ def present_page_changes(
 
 
 class _Side:
-    """One side of a comparison of a page, without links to pages that the reader can't see."""
+    """One side of a page comparison, without links to pages that the reader can't see."""
 
     def __init__(
         self, concealment: Concealment, reader: ContentReader, tx: Transaction, page: Page | None
@@ -121,9 +121,9 @@ def present_differences(
     only: str | None = None,
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """Return at most ``limit`` changes in their API format, starting after the change that the page token ``page``
-    refers to, and the number of remaining changes. ``only``: the ID of the page or item whose changes to return. Raises
-    BadRequest if the token refers to a change that no longer exists."""
+    """Return at most ``limit`` changes in their API format, and the number of remaining changes. ``page``: the page
+    token; the result starts after the change that the token refers to. ``only``: the ID of the page or item whose
+    changes to return. Raises BadRequest if the token refers to a change that no longer exists."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]

@@ -61,7 +61,7 @@ class BatchDocuments:
         self._unresolved: dict[str, None] = {}
         """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
-        """Names in links on a page that a later change of this batch may assign to a page."""
+        """Names that are used in a page's links, and that a later change in this batch may assign to a new page."""
 
     def name_page(self, ref: str, page_id: str) -> None:
         """Record the name that links in the batch use for a new page."""
@@ -185,7 +185,8 @@ class BatchDocuments:
         return now if url is None else {"kind": "url", "url": url}
 
     def _as_written(self, reference: Reference, path: str | None) -> JsonObject | None:
-        """Return an equivalent URL for a reference by ID, for use in a file; None if the reference stays unchanged."""
+        """Return a URL that is equivalent to a reference by ID, for use in a file; None if the reference stays
+        unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
         here = ref.get("space") in (None, self.draft.state.space_id)
@@ -331,7 +332,7 @@ class BatchDocuments:
         return self._with(page, given)
 
     def with_cover(self, page: Page, change: EditedPageFields) -> Page:
-        """Return a page with the given cover. The page must already have its path."""
+        """Return a page with the given cover. The page must already have a path."""
         given = getattr(change, "cover", UNSET)
         if given is UNSET:
             return page

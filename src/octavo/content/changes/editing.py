@@ -1,6 +1,7 @@
 """Apply a batch of changes to a state. If one change fails, none are applied.
 
-This module is read-only: the batch is applied to a draft, and the result is the content to write in a revision.
+This module doesn't write to the database: the batch is applied to a draft, and the result is the content to write in a
+revision.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def filling_with_template(
 
 
 def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource) -> MakeEdit:
-    """Return a function that writes a placeholder page, which the pages of a source replace later. Raises BadRequest
-    with the problem if the source is invalid."""
+    """Return a function that writes a placeholder page, which the pages of a source replace later. Raises BadRequest if
+    the source is invalid."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotFetchedYet:

@@ -108,9 +108,9 @@ def get_revision_page_changes(
     "revertRevision", "POST", f"{_REVISION}/revert", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
-    """Create a change request that reverts a revision of main, such as a merge. Content that has been edited since then
-    becomes a conflict in the change request. With `undo=later`, the change request reverts all changes after the
-    revision, which restores the content that main had at that revision."""
+    """Create a change request that reverts a revision of main, such as a merge. Content that was edited after that
+    revision becomes a conflict in the change request. With `undo=later`, the change request reverts all changes after
+    the revision, which restores the content that main had at that revision."""
     if query.undo == "later":
         change = reverting.restore(call.context, space, revision_id)
     else:

@@ -2,7 +2,7 @@
 revision yet.
 
 Everything that uses the content of a change request, such as a merge, an edit through the API, a review request, or a
-push to a branch, saves this text first. Operations that read page content declare this with their scope type:
+push to a branch, saves this text first. Operations that read page content require this through their scope type:
 ``WrittenState`` or ``WrittenChange``. Lists of pages and files don't need it, because no one edits these live.
 """
 
@@ -33,8 +33,8 @@ class Pending(NamedTuple):
     """Functions of the package that stores unsaved text.
 
     ``since(tx, branch_id)``: return the time in milliseconds of the oldest unsaved text; None if all changes are saved.
-    ``save(context, branch_id)``: save the text. Raises the same errors as making that edit through the API.
-    ``hold(context, branch_id)``: reject new text during the ``with`` block.
+    ``save(context, branch_id)``: save the text. Raises the same errors as an edit through the API. ``hold(context,
+    branch_id)``: reject new text during the ``with`` block.
     """
 
     since: Callable[[Transaction, str], int | None]
@@ -55,7 +55,7 @@ def has_pending(tx: Transaction, branch_id: str) -> bool:
 
 
 def save_pending(context: Context, change_id: str) -> None:
-    """Save unsaved text. Raises the same errors as making that edit through the API."""
+    """Save unsaved text. Raises the same errors as an edit through the API."""
     _save(context, _branch_of(context, change_id))
 
 

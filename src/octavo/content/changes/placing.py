@@ -24,7 +24,7 @@ reaches this length, all ranks are replaced."""
 
 
 def _is_after_title(page: Page) -> bool:
-    """Return whether a slug is derived from the page's title, possibly with a number at the end."""
+    """Return whether a page's slug is derived from its title, possibly with a number at the end."""
     title, (front, _, number) = slugify(page.title), page.slug.rpartition("-")
     return page.slug == title or (front == title and number.isdecimal())
 
@@ -74,7 +74,7 @@ class PagePlacement:
 
     def rank(self, page_id: str, parent: str | None, at: Any) -> str:
         """Return a rank for the position ``at`` among the parent's other children that the reader of the draft can see.
-        UNSET means after all other children."""
+        If ``at`` is UNSET, the position is after all other children."""
         siblings, page = self.draft.children(parent), self.draft.find_page(page_id)
         own = self.draft.place_of(page) if page is not None and page.parent == parent else len(siblings)
         count = len(siblings) - (own < len(siblings))

@@ -106,7 +106,7 @@ def _require_rule_rights(
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
     """Reopen a resolved conflict by restoring the version that the change request contained before, and return the
     resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the content has been edited
-    since then."""
+    since the conflict was resolved."""
 
     def attempt() -> str:
         with context.db.read() as tx:

@@ -28,7 +28,7 @@ from .store import ChangeRow
 
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
-    """Create a change request that reverts a revision of main. Content that has been edited since then becomes a
+    """Create a change request that reverts a revision of main. Content that was edited after that revision becomes a
     conflict in the change request."""
 
     def attempt() -> ChangeRow:

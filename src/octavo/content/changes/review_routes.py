@@ -95,8 +95,8 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     agents="docs:review",
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
-    """Submit a review of the current content. The creator of the change request can't review it. People who edited it
-    since its last approval by someone else can't either."""
+    """Submit a review of the current content. A change request can't be reviewed by its creator, or by people who
+    edited it after someone else last approved it."""
     with call.db.read() as tx:
         comment = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:

@@ -110,7 +110,7 @@ def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | 
 def read_review_body(
     to: Recipient, tx: Transaction, access: ChangeAccess, comment: JsonObject | None
 ) -> object:
-    """Parse the body of a review before anything is locked; None if it is empty."""
+    """Parse the body of a review, before anything is locked. Return None if it is empty."""
     if not comment:
         return None
     if not _comments:

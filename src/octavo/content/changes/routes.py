@@ -10,6 +10,7 @@ from octavo.content.revisions.page_versions import find_pages
 from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, site_access
@@ -59,6 +60,7 @@ from .wire import (
     UpdateChangeRequest,
     document_text,
     links_text,
+    list_seen_contributors,
     present_change,
     present_change_to_visitor,
     present_changes,
@@ -94,11 +96,25 @@ def _filter(query: ChangeRequestsQuery | OrganizationChangeRequestsQuery) -> Cha
     )
 
 
+def _without_unseen(call: Call, tx: Transaction, organization_id: str, wanted: ChangeFilter) -> ChangeFilter:
+    """Return the filter without change requests whose contributor only commented on pages that the caller can't see."""
+    if wanted.contributor is None:
+        return wanted
+    unseen = []
+    for change in store.list_commented(tx, organization_id, wanted):
+        seen = list_seen_contributors(call, tx, change, store.list_contributors(tx, change.id))
+        if all(one.user_id != wanted.contributor for one in seen):
+            unseen.append(change.id)
+    return msgspec.structs.replace(wanted, without=unseen)
+
+
 @operation("listChangeRequestsForSpace", "GET", _CHANGES, needs=Can.VIEW, agents="docs:read")
 def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
     """List the change requests of a space with one status (`open` by default), newest first."""
     with call.db.read() as tx:
-        found = store.list_changes(tx, space.space_id, _filter(query), query.limit, query.page)
+        of_space = msgspec.structs.replace(_filter(query), space=space.space_id)
+        wanted = _without_unseen(call, tx, space.organization_id, of_space)
+        found = store.list_changes(tx, space.space_id, wanted, query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
 
@@ -125,6 +141,7 @@ def list_organization_changes(
             styleguide_run=query.styleguide_run,
             finding="none" if query.finding == "none" else None,
         )
+        wanted = _without_unseen(call, tx, org.organization_id, wanted)
         found = store.list_organization_changes(tx, org, wanted, query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
@@ -356,7 +373,7 @@ def resolve_conflict(
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
     """Reopen a resolved conflict: the change request then contains the version named by `kept` again. Returns 409 if
-    the content has been edited since then."""
+    the content has been edited since the conflict was resolved."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
     return ResolveAnswer(revision, _count_open(call, change))
 

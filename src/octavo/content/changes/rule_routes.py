@@ -172,7 +172,7 @@ def _check_merge(
 
 
 def _general_checks(change: ChangeRow, role: str | None, hidden: frozenset[str]) -> list[MergeCheck]:
-    """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts don't count."""
+    """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts are ignored."""
     conflicts = len(list_seen(change.open_conflicts, hidden))
     wanted = {
         "status": f"the change request isn't open; its status is `{change.status}`."

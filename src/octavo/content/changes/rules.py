@@ -54,8 +54,8 @@ class RuleResult(NamedTuple):
 
 
 StyleCheck = Callable[[Transaction, ChangeRow, str], list[StyleViolation]]
-"""Function that returns the text in a change request that violates rules of at least this level in its
-space's style guides."""
+"""Function that returns the text in a change request that violates rules of at least the given level in its space's
+style guides."""
 _style_checks: list[StyleCheck] = []
 
 

@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
     """Call ``attempt`` until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
-    which includes the time to try again."""
+    which states when to try again."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -212,9 +212,9 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since then.
-    If the batch and later saves changed the same content, the saved version is kept and the change request gets an open
-    conflict. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since that
+    revision. If the batch and later saves changed the same content, the saved version is kept and the change request
+    gets an open conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
     _require_rule_rights(context, access.space, changes)
@@ -384,9 +384,9 @@ def edit_main(
 ) -> EditedChange:
     """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since then.
-    If the batch and later saves changed the same content, main is unchanged, and a new change request contains the edit
-    and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since that
+    revision. If the batch and later saves changed the same content, main is unchanged, and a new change request
+    contains the edit and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
     _require_rule_rights(context, space, changes)

@@ -22,7 +22,7 @@ operation = Area("spaces").operation
 
 
 class CreateFilledSpace(CreateSpace, rename="camel"):
-    """Settings of a new space with content. ``template``: the template of the initial pages. ``computedSource``: the
+    """Settings for a new space with content. ``template``: the template of the initial pages. ``computedSource``: the
     source from which the pages of the space are computed. Provide at most one of these two, and neither of them with
     ``empty``."""
 

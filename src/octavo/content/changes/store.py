@@ -24,7 +24,7 @@ from .types import ChangeOrder
 
 
 class Author(NamedTuple):
-    """Author: a person, and the agent that the person used, if any."""
+    """Person who wrote content, and the agent that the person used, if any."""
 
     user_id: str
     agent: str | None
@@ -156,7 +156,8 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 class ChangeFilter(Struct, frozen=True, kw_only=True):
     """Conditions for listing change requests. ``site``: the site whose spaces the change requests belong to. ``topic``
     and ``styleguide_run``: the topic or check that they were created for. ``finding``: ``none`` for change requests
-    that don't fix a finding. ``order_by``: the time to sort lists by, newest first."""
+    that don't fix a finding. ``order_by``: the time to sort lists by, newest first. ``without``: the IDs of change
+    requests to leave out."""
 
     statuses: frozenset[str]
     space: str | None = None
@@ -169,6 +170,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     styleguide_run: str | None = None
     finding: Literal["none"] | None = None
     order_by: ChangeOrder = "createdAt"
+    without: Sequence[str] = ()
 
 
 _ORDERS: dict[ChangeOrder, tuple[str, tuple[type, ...]]] = {
@@ -212,6 +214,9 @@ def _list(
         if (value := getattr(wanted, name)) is not None:
             where += f" AND {condition}"
             parameters["in_space" if name == "space" else name] = value
+    if wanted.without:
+        where += f" AND NOT c.id {tx.among('without')}"
+        parameters["without"] = json_list(wanted.without)
     by, key_types = _ORDERS[wanted.order_by]
     count = tx.value(
         f"{before} SELECT count(*) FROM change_requests c JOIN spaces s ON s.id = c.space_id WHERE {where}",
@@ -248,6 +253,26 @@ def list_organization_changes(
     where = f"""c.organization_id = :organization
                 AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
     return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
+
+
+def list_commented(tx: Transaction, organization_id: str, wanted: ChangeFilter) -> list[ChangeRow]:
+    """Return the change requests with these statuses that a contributor only commented on, in spaces that have or had
+    restricted pages."""
+    rows = tx.all(
+        f"""SELECT {_CHANGE} {_FROM} JOIN change_contributors k ON k.change_id = c.id
+            WHERE k.user_id = :contributor AND k.action = 'comment' AND NOT EXISTS (
+                SELECT 1 FROM change_contributors e WHERE e.change_id = c.id AND e.user_id = k.user_id
+                AND e.action = 'edit')
+              AND c.organization_id = :organization AND c.status IN :statuses
+              AND (:in_space = '' OR c.space_id = :in_space) AND EXISTS (
+                SELECT 1 FROM branches b CROSS JOIN page_versions p
+                WHERE b.space_id = c.space_id AND p.branch_id = b.id AND p.restricted = 1)""",
+        contributor=wanted.contributor,
+        organization=organization_id,
+        statuses=sorted(wanted.statuses),
+        in_space=wanted.space or "",
+    )
+    return [ChangeRow(*row) for row in rows]
 
 
 # The cross join makes SQLite begin with the versions of the page.
@@ -357,7 +382,7 @@ _IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.descr
                AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
                AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
                AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
-"""SQL condition for unused drafts ``c``."""
+"""SQL condition that a change request ``c`` is an empty draft."""
 
 
 def is_empty_draft(tx: Transaction, change_id: str) -> bool:

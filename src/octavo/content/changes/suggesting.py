@@ -115,7 +115,8 @@ def accept_suggestion(
 ) -> None:
     """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author of both the
     suggestion and the revision. ``note``: a function to call in the same transaction, with None if the block already
-    has this content. Raises Conflict if the block has been edited in a conflicting way since the suggestion."""
+    has this content. Raises Conflict if the block has been edited in a conflicting way since the suggestion was
+    made."""
     given = DocumentInput(document=what.becomes)
     before = ""
 
@@ -146,8 +147,8 @@ def accept_suggestion(
 def revert_suggestion(
     context: Context, access: ChangeAccess, accepted: AcceptedSuggestion, also: RevisionHook
 ) -> None:
-    """Revert the revision that was created by accepting a suggestion, and keep later edits. Raises Conflict if that
-    text has been edited since then."""
+    """Revert the revision that was created by accepting a suggestion, and keep later edits. Raises Conflict if the
+    suggested text has been edited since it was accepted."""
 
     def attempt() -> None:
         with context.db.read() as tx:

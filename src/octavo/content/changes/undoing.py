@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 from octavo.errors import Conflict
 
 Ask = Callable[..., Any]
-"""Function that performs ``(operation, path, body)`` as the person who undoes the changes."""
+"""Function that performs an operation as the person who undoes the changes. Its arguments are ``(operation, path,
+body)``."""
 
 
 class UndoneChange(NamedTuple):

@@ -48,8 +48,8 @@ def make_mark(
 
 
 def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
-    """Return the pages and items that a change request changes and that the caller can see, by ID. Each has the
-    sequence of the branch at its last change."""
+    """Return the pages and items that a change request changes and that the caller can see, by ID. The value is the
+    sequence of the branch at the last change to the page or item."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     hidden = seen_by(tx, access.space, change.state).hidden
     changed = {id: sequence for id, (_, sequence) in found.items() if id not in hidden}

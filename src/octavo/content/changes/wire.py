@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.content.references.concealing import Concealment
 from octavo.content.references.lookup import Owner
 from octavo.content.revisions.restrictions import seen_by_recipient
+from octavo.content.revisions.states import list_branch_content
 from octavo.core.app_urls import change_view
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.json import DocumentError, from_json, to_json
@@ -65,8 +66,9 @@ class ChangeRequestTopic(Struct, kw_only=True):
 
 
 class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
-    """Style guide check that created a change request. ``changedPages``: the number of pages that the check changed.
-    ``checkedAt``: the time of the latest check that created or kept the change request."""
+    """Style guide check that created a change request. ``changedPages``: the number of pages that the check changed;
+    omitted if the caller can't see all of them. ``checkedAt``: the time of the latest check that created or kept the
+    change request."""
 
     site: str
     run: str
@@ -290,8 +292,20 @@ def _present(
         merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
         links=_links(change) or UNSET,
         site_topic=origin.topic,
-        styleguide=origin.styleguide,
+        styleguide=_present_styleguide(to, tx, change, origin.styleguide),
     )
+
+
+def _present_styleguide(
+    to: Recipient, tx: Transaction, change: ChangeRow, origin: ChangeRequestStyleguide | UnsetType
+) -> ChangeRequestStyleguide | UnsetType:
+    """Return a style guide check without the number of changed pages if the recipient can't see some of them."""
+    if isinstance(origin, UnsetType) or origin.changed_pages is UNSET:
+        return origin
+    hidden = seen_by_recipient(tx, to, change.state).hidden
+    if hidden.isdisjoint(list_branch_content(tx, change.state.layers[0]).pages):
+        return origin
+    return msgspec.structs.replace(origin, changed_pages=UNSET)
 
 
 def _present_description(to: Recipient, tx: Transaction, change: ChangeRow) -> Raw:
@@ -335,16 +349,14 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
     )
 
 
-def present_contributors(
-    to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
-) -> list[ContributorItem]:
-    """Return contributors in their API format, most recent first. Comments on pages that the recipient can't see don't
-    count."""
+def list_seen_contributors(
+    to: Recipient, tx: Transaction, change: ChangeRow, contributors: Iterable[Contributor]
+) -> list[Contributor]:
+    """Return contributors, most recent first, without comments on pages that the recipient can't see."""
     hidden = seen_by_recipient(tx, to, change.state).hidden
     unseen: dict[str, tuple[int, int | None]] = {}
     for counts in _hidden_comments:
         unseen |= counts.count_by_author(tx, change.id, hidden)
-    people = present_people(to, tx, [c.user_id for c in contributors])
     seen = []
     for c in contributors:
         if c.action == "comment" and c.user_id in unseen:
@@ -352,5 +364,14 @@ def present_contributors(
             c = msgspec.structs.replace(c, count=c.count - count, updated_at=last or change.created_at)
         if c.count > 0:
             seen.append(c)
-    seen.sort(key=lambda c: (-c.updated_at, c.user_id, c.action))
+    return sorted(seen, key=lambda c: (-c.updated_at, c.user_id, c.action))
+
+
+def present_contributors(
+    to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
+) -> list[ContributorItem]:
+    """Return contributors in their API format, most recent first. Comments on pages that the recipient can't see don't
+    count."""
+    people = present_people(to, tx, [c.user_id for c in contributors])
+    seen = list_seen_contributors(to, tx, change, contributors)
     return [ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action) for c in seen]  # type: ignore[arg-type]

@@ -13,8 +13,9 @@ from octavo.core.json_types import JsonObject
 
 
 class WrittenReferences:
-    """References in their written form, by target. A page can write the same reference in several ways; each block
-    keeps its own. ``found``: the references found, each as the key of its block, its target, and its written form."""
+    """References in their written form, by target. A page can contain several written forms of the same reference; each
+    block keeps its own form. ``found``: the references, each as the key of its block, its target, and its written
+    form."""
 
     def __init__(self, found: Iterable[tuple[str | None, JsonObject, JsonObject]] = ()) -> None:
         self._anywhere: dict[bytes, dict[str, Any]] = {}

@@ -26,7 +26,7 @@ from octavo.organization.access.authorization import SpaceAccess, role_of_person
 from .types import BodyInput
 
 MAX_LENGTH = 50_000
-"""Maximum number of characters of Markdown."""
+"""Maximum length of a comment's Markdown, in characters."""
 MAX_MENTIONS = 50
 
 _ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")

@@ -131,7 +131,7 @@ def update(
     removed_reactions: Sequence[str] = (),
 ) -> None:
     """Update the body or status of a comment or reply, or the caller's reactions to it. No event is emitted if nothing
-    changes. Raises Forbidden if the comment is another person's, or if the caller can only read its page."""
+    changes. Raises Forbidden if the caller changes another person's text, or isn't allowed to comment on the page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:

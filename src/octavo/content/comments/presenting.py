@@ -96,8 +96,8 @@ class _Page:
 
 
 class _Bodies:
-    """Bodies of the comments of a discussion, without links to pages that the reader can't see. ``state``: the state
-    that the discussion is about, as the reader sees it."""
+    """Bodies of a discussion's comments, without links to pages that the reader can't see. ``state``: the state that
+    the discussion is about, as the reader sees it."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State, rows: Sequence[CommentRow]) -> None:
         self._concealment = Concealment(to, tx, state)

@@ -1,4 +1,5 @@
-"""Operations on comments in the discussions of spaces and change requests. Each handler serves both."""
+"""Operations on comments in the discussions of spaces and change requests. Each handler serves both kinds of
+discussions."""
 
 from __future__ import annotations
 

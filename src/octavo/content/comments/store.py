@@ -291,7 +291,7 @@ def delete_comment(tx: Transaction, comment: CommentRow) -> None:
 
 
 def _count(tx: Transaction, comment: CommentRow, step: int) -> None:
-    """Update the number of open comments of the space or change request."""
+    """Adjust the number of open comments in the comment's space or change request by ``step``."""
     table = "change_requests" if comment.change_id else "spaces"
     tx.run(f"UPDATE {table} SET comments = comments + :step WHERE id = :id", step=step, id=comment.place_id)
 
@@ -313,7 +313,7 @@ def count_by_author(
     tx: Transaction, change_id: str, page_ids: Collection[str]
 ) -> dict[str, tuple[int, int | None]]:
     """Return the number of comments and replies on these pages in a change request, by author, and the time of the
-    author's last one that isn't on these pages."""
+    author's last comment or reply that isn't on these pages."""
     if not page_ids:
         return {}
     on_pages = f"COALESCE(c.page_id, t.page_id) {tx.among('pages')}"

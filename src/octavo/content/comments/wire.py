@@ -65,7 +65,7 @@ class CommentUrls(Struct):
 
 
 class CommentPermissions(Struct):
-    """Permissions of the caller. ``reply``: whether the caller can reply and react, and, for a comment, resolve it."""
+    """The caller's permissions. ``reply``: whether the caller can reply and react, and, for a comment, resolve it."""
 
     view: bool
     edit: bool
@@ -97,9 +97,9 @@ class CommentReply(Struct, rename="camel", kw_only=True):
 
 class Suggestion(Struct, rename="camel", kw_only=True):
     """Suggested edit to the block that the comment is about: the block's nodes when the edit was suggested, and the
-    nodes to replace them with (empty: delete the block). ``outdated``: whether the block has been edited or deleted
-    since then, so that accepting the suggestion may cause a conflict. ``revision``: the revision of the change request
-    that was created when the suggestion was accepted."""
+    nodes to replace them with, which are empty if the block is to be deleted. ``outdated``: whether the block has been
+    edited or deleted since the edit was suggested, so accepting the suggestion may cause a conflict. ``revision``: the
+    revision of the change request that was created when the suggestion was accepted."""
 
     status: SuggestionStatus
     before: DocumentBlocks

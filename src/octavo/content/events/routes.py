@@ -183,7 +183,7 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
     """Report the caller's location for one minute. Clients repeat the report every 30 seconds. The client chooses its
-    own ID, which consists of letters, digits, `-`, and `_`. Each client has only its latest location."""
+    own ID, which consists of letters, digits, `-`, and `_`. Each report replaces the client's previous location."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:
@@ -202,7 +202,7 @@ def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayP
     in_maintenance=True,
 )
 def end_presence(call: Call, followed: FollowedPlace, client_id: str) -> bool:
-    """End the presence of one of the caller's clients."""
+    """Remove the presence of one of the caller's clients."""
     with call.db.read() as tx:
         return presence.leave_place(tx, followed, client_id)
 

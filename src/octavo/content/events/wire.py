@@ -120,7 +120,7 @@ class EventsQuery(Struct, rename="camel"):
 
 class OwnEventsQuery(EventsQuery):
     """Query parameters for the caller's own stream. ``space``: the spaces whose events are all included. ``live``: a
-    page that the caller edits live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for main."""
+    page that the caller is editing live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for main."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
     live: (

@@ -202,7 +202,8 @@ def _gone() -> NoLongerStored:
 
 
 class Accepting:
-    """Accepts batches of steps and carets from editors, limits their rate, and commits batches in groups."""
+    """Service that accepts batches of steps and carets from editors, limits how many each person can send, and commits
+    batches in groups."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -13,7 +13,8 @@ from .store import LiveRow, PageKey
 
 PAUSE = 3_000
 _LONGEST = 15_000
-"""Times in milliseconds after which a page is saved: after the last step, and after the first unsaved step."""
+"""Times in milliseconds after which a page is saved: ``PAUSE`` after the last step, or, if that is earlier,
+``_LONGEST`` after the first unsaved step."""
 
 
 def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> LiveRow:

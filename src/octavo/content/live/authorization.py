@@ -39,7 +39,7 @@ def enter_live_change(call: Call, needs: Can, space_id: str, change_request_id: 
 
 
 def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
-    """Return the key of the page with the name ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page of
+    """Return the key of the page with the name ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page in
     main. Raises NotFound or Forbidden if the actor can't edit the page."""
     id, _, page_id = name.partition("/")
     try:

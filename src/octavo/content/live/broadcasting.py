@@ -14,13 +14,14 @@ from octavo.kit.work.outbox import Event
 from octavo.organization.access.accounts import list_users_by_id
 
 from . import store
-from .documents import LoadedBatch
+from .branches import get_branch
+from .documents import LoadedBatch, find_first_version
 from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
 """Age in milliseconds of the steps that are sent when a page is read for the first time. Otherwise, a client that
-starts to follow the page just before that would miss some steps."""
+starts to follow the page just before it is read would miss some steps."""
 _KIND = "live"
 
 
@@ -70,9 +71,7 @@ class LiveMessages:
         if before is not None and before.row.epoch != row.epoch:
             yield HubMessage(topics, "live-reset", LiveReset())
             return
-        last = (
-            before.row.version if before is not None else store.find_version_at(tx, key, now() - _BACK) or 0
-        )
+        last = before.row.version if before is not None else _find_recent(tx, key)
         if row.version > last:
             batches = [_loaded(batch) for batch in store.list_batches(tx, key, last)]
             if batches:
@@ -99,6 +98,12 @@ class LiveMessages:
             known = list_users_by_id(tx, [caret.user_id for caret in (*moved, *gone)])
             for caret, is_gone in [(caret, False) for caret in moved] + [(caret, True) for caret in gone]:
                 yield HubMessage(topics, "caret", present_caret_event(caret, known, gone=is_gone))
+
+
+def _find_recent(tx: Transaction, key: PageKey) -> int:
+    """Return the version after which steps are sent when a page is read for the first time."""
+    first = find_first_version(tx, key, get_branch(tx, key.branch_id).state)
+    return max(first, store.find_version_at(tx, key, now() - _BACK) or 0)
 
 
 def _loaded(batch: store.BatchRow) -> LoadedBatch:

@@ -55,7 +55,7 @@ class LoadedBatch(Struct, frozen=True):
 
     @property
     def before(self) -> int:
-        """Return the version before its first step."""
+        """Return the version of the page before the batch's first step."""
         return self.row.version - len(self.ranges)
 
 
@@ -100,7 +100,7 @@ class LivePages:
             return found[0]
 
     def keep(self, key: PageKey, page: LivePage) -> None:
-        """Keep a document whose rows are committed."""
+        """Keep a document in memory. Its rows must already be committed."""
         # Processes for jobs drop them only here.
         self.drop_idle()
         with self._lock:
@@ -191,8 +191,9 @@ def batches_after(
 
 
 def find_first_version(tx: Transaction, key: PageKey, state: State) -> int:
-    """Return the version of a page since which the same rules have decided who can see it. Earlier steps can contain
-    text that people who can see the page now couldn't see then. ``state``: the state of the page's branch."""
+    """Return the version of a page since which the rules for who can see the page haven't changed. Earlier steps can
+    contain text that some of the people who can see the page now weren't allowed to see. ``state``: the state of the
+    page's branch."""
     if not has_restricted(tx, state):
         return 0
     page = find_page(tx, state.whole, key.page_id)

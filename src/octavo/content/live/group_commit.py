@@ -1,6 +1,6 @@
 """Group commit: commit the writes of several concurrent requests in one transaction.
 
-A commit costs the same for one batch of steps and for twenty. Therefore, the first request waits briefly for more
+A commit costs the same for twenty batches of steps as for one. Therefore, the first request waits briefly for more
 requests, and one thread commits all of them.
 """
 
@@ -43,8 +43,8 @@ class _Job(Generic[Shared]):
 
 
 class GroupCommit(Generic[Shared]):
-    """Transactions shared by several requests. ``begin(tx)`` returns the argument for the jobs of a transaction.
-    ``committed(it)`` is called with that argument after the commit."""
+    """Transactions shared by several requests. ``begin(tx)`` returns an argument, which is passed to the work of each
+    request in the transaction and, after the commit, to ``committed``."""
 
     def __init__(
         self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]
@@ -56,8 +56,8 @@ class GroupCommit(Generic[Shared]):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-live")
 
     def submit(self, work: Callable[[Shared], T]) -> Future[T]:
-        """Run ``work`` in a transaction. When the returned future is done, the transaction is committed.
-        ``work`` may run more than once, and the future raises its errors."""
+        """Run ``work`` in a transaction. When the returned future is done, the transaction is committed. ``work`` may
+        run more than once. If it raises an error, the future raises the same error."""
         job = _Job(work)
         with self._lock:
             self._waiting.append(job)

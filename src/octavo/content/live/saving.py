@@ -119,7 +119,7 @@ def save_branch(context: Context, branch_id: str) -> None:
 @contextmanager
 def hold_branch(context: Context, branch_id: str) -> Iterator[None]:
     """Reject steps for the pages of a branch during the ``with`` block, for at most a few seconds. Clients send
-    rejected steps again. Pages whose first step arrives in this time aren't affected."""
+    rejected steps again. Pages whose first step arrives during this time aren't affected."""
     with context.db.write() as tx:
         store.hold_branch(tx, branch_id, now() + _HOLD)
     try:

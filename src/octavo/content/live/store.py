@@ -217,7 +217,7 @@ def claim_save(tx: Transaction, key: PageKey, until: int) -> bool:
 
 
 def end_claim(tx: Transaction, key: PageKey, retry_at: int | None) -> None:
-    """End the claim of this process. ``retry_at``: the time at which to retry a save that failed."""
+    """Release this process's claim on a page. ``retry_at``: the time at which to retry a save that failed."""
     retry = "CASE WHEN save_at < :retry THEN :retry ELSE save_at END" if retry_at is not None else "save_at"
     given = {"retry": retry_at} if retry_at is not None else {}
     tx.run(f"UPDATE page_live SET saving_until = 0, save_at = {retry} WHERE {_PAGE}", **given, **_key(key))

@@ -111,9 +111,9 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
-    """Return the people to notify and the reason for each. The person who caused the event, people who
-    muted the space or page, and people who can't see the space or any of the pages are left out. Watches of pages that
-    a person can't see have no effect."""
+    """Return the people to notify and the reason for each. The person who caused the event, people who muted the space
+    or page, and people who can't see the space or any of the pages are left out. Watches on pages that a person can't
+    see have no effect."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
@@ -132,8 +132,8 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
 
 
 def _list_seen(tx: Transaction, event: Event, concern: Concern, user_id: str) -> list[str] | None:
-    """Return the pages of an event that a person can see; None if the event isn't for the person, who can't see the
-    space or any of the pages."""
+    """Return the pages of an event that a person can see; None if the person must not be notified, because they can't
+    see the space or any of the pages."""
     space_id = event.space_id or ""
     role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
     if role is None or ("site" in event.payload and not _sees_whole_site(tx, event, user_id)):

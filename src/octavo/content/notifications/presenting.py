@@ -30,7 +30,7 @@ _EXCERPT_SOURCE_LENGTH = 2000
 
 
 class Subjects(Struct, frozen=True):
-    """Current state of what notifications are about: spaces, change requests, pages, and comments."""
+    """Current state of the subjects of notifications: spaces, change requests, pages, and comments."""
 
     spaces: dict[str, tuple[str, str]]
     """Title and organization by space ID."""
@@ -106,7 +106,7 @@ def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
 
 
 def excerpt(body: str) -> str:
-    """Return the beginning of a comment on one line."""
+    """Return the beginning of a comment as a single line."""
     words = " ".join(" ".join(map(_words, read(body[:_EXCERPT_SOURCE_LENGTH]).nodes)).split())
     return words if len(words) <= _EXCERPT_LENGTH else f"{words[: _EXCERPT_LENGTH - 1].rstrip()}…"
 

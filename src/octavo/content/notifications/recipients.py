@@ -19,7 +19,7 @@ from .store import NotificationContent
 from .types import Reason
 
 FAILURES = {"git_sync_failed": "sync", "import_failed": "run", "translation_failed": "translation"}
-"""Events of failed runs, with the prefix of ``about`` that their notifications use."""
+"""Events for failed runs, each with the prefix that ``about`` has in its notifications."""
 CONCERNING = FAILURES.keys() | {
     "change_request_merged",
     "change_request_review_requested",

@@ -205,7 +205,7 @@ def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
 
 @operation("setPageWatch", "PUT", _PAGE, needs=Can.VIEW, errors=(400, 404))
 def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch) -> Watch:
-    """Watch or mute a page. This takes precedence over the watch on its space."""
+    """Watch or mute a page. The watch on a page takes precedence over the watch on its space."""
     with call.db.write() as tx:
         page = get_page(tx, main_seen_by(tx, space), page_id)
         return _present(store.put_watch(tx, space.user_id, space.space_id, page.id, body.level))

@@ -1,4 +1,4 @@
-"""Read and write notifications with their counts, watches, and settings in the database."""
+"""Read and write notifications, notification counts, watches, and settings in the database."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def list_counts(tx: Transaction, user_id: str) -> list[SpaceCounts]:
 
 
 Pages = set[tuple[str, str, str]]
-"""Pages, each as a triple of its space, the change request that shows it ('' for main), and the page."""
+"""Pages, each as a triple of the space, the change request that shows the page ('' for main), and the page."""
 
 
 def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:
@@ -402,7 +402,7 @@ def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
 def list_watches(
     tx: Transaction, user_id: str, spaces: list[str], hidden: Pages, limit: int, page: str | None
 ) -> Slice[WatchRow]:
-    """List a person's watches in these spaces, except watches of hidden pages."""
+    """List a person's watches in these spaces, except watches on hidden pages."""
     source = f"""FROM watches n WHERE n.user_id = :user AND n.space_id {tx.among("spaces")}
         {_outside(tx, hidden, "''")}"""
     return list_page(
@@ -421,7 +421,7 @@ def list_watches(
 
 
 def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:
-    """List the IDs of the next people, after the ID ``after``, who watch a space or one of these pages."""
+    """List the IDs of people who watch a space or one of these pages, in order, starting after the ID ``after``."""
     rows = tx.all(
         f"""SELECT DISTINCT user_id FROM watches WHERE space_id = :space AND level = 'watching'
             AND page_id {tx.among("pages")} AND user_id > :after ORDER BY user_id LIMIT :limit""",

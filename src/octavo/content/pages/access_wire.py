@@ -116,7 +116,7 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
     """Access rule of a page, which also applies to all pages under it. ``since``: the time when the rule was last
-    changed. ``set_by``: the person who changed it then."""
+    changed. ``set_by``: the person who last changed it."""
 
     page: str
     title: str

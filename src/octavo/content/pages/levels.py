@@ -127,7 +127,7 @@ class Levels:
         return whole[at : at + limit]
 
     def _count(self, parent: Page | None, before: Page | None = None) -> int:
-        """Return the number of pages in a level, or before a page in it."""
+        """Return the number of pages in a level, or only of those before the page ``before``."""
         whole = self._whole(parent)
         if whole is None:
             return count_children(self._tx, self._state, parent.id if parent else None, before)

@@ -21,8 +21,8 @@ TagSlug = Annotated[
 
 
 class TagRef(Struct, tag_field="kind", tag="tag"):
-    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it isn't the page's
-    own."""
+    """Reference to a tag by its slug. ``space``: the space that the tag belongs to, if it isn't the space of the
+    page."""
 
     tag: str
     space: str | UnsetType = UNSET
@@ -40,8 +40,8 @@ def present_page_tags(tags: Iterable[object]) -> list[PageTag]:
 
 
 class RevisionTag(Struct):
-    """Tag that a space defines. ``slug``: the slug that pages refer to, which never changes. A tag has an
-    ``icon``, an ``emoji``, or neither."""
+    """Tag in a space. ``slug``: the slug that pages refer to, which never changes. A tag has an ``icon``, an ``emoji``,
+    or neither."""
 
     slug: str
     label: str
@@ -83,7 +83,7 @@ def read_given_tags(given: Iterable[GivenPageTag]) -> tuple[object, ...]:
 
 
 class GivenTag(Struct, forbid_unknown_fields=True):
-    """Tag to define. It has an icon, an emoji, or neither."""
+    """Tag to create or update. It has an icon, an emoji, or neither."""
 
     label: Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
     color: TagColor = "default"

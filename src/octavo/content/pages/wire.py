@@ -49,8 +49,8 @@ class RevisionQuery(ContentQuery):
 
 
 class PagesQuery(ContentQuery):
-    """Query parameters for a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included; an
-    Octavo extension."""
+    """Query parameters for a page tree. ``tag`` (an Octavo extension): the tag to filter by; ancestors of the matching
+    pages are included."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 

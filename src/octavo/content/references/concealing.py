@@ -31,8 +31,8 @@ from .showing import encode_ref, without_references
 
 
 class Concealment:
-    """Hides, in the text of a state, link targets that the state's reader can't see. An instance is used for one
-    request."""
+    """Filter that hides link targets in the text of a state if the state's reader can't see them. An instance is used
+    for one request."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State) -> None:
         self._to, self._tx, self._state = to, tx, state

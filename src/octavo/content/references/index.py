@@ -150,7 +150,7 @@ class _Stale:
             self.exact.add(question(kind, what))
 
     def below(self, kind: str, what: str, mark: str) -> None:
-        """Add all lookups whose text starts with ``what`` and ``mark``."""
+        """Add all lookups whose text starts with ``what`` followed by ``mark``."""
         low = question(kind, what + mark)
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
@@ -309,8 +309,9 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows are still valid after concurrent revisions. The rows are valid if neither side
-    refers to pages that the other side changed. If no page was moved, only anchors can be different."""
+    """Return whether the prepared rows are still valid after concurrent revisions. The rows are valid if neither the
+    prepared changes nor the concurrent revisions refer to pages that the other changed. If no page was moved, only
+    anchors can be different."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)

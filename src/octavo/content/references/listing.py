@@ -197,7 +197,7 @@ class LinkIndex:
     def _columns(self) -> str:
         """Return SQL for the columns of references. References to hidden pages look like broken references. If pages
         are hidden, each broken reference has its own target, so that neither the number of targets nor their order
-        tells which broken references lead to hidden pages."""
+        reveals which broken references lead to hidden pages."""
         if not self._restricted:
             return ", ".join(COLUMNS)
         hidden = self._is_restricted("r.target_space", "r.target")

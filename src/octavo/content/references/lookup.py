@@ -108,7 +108,7 @@ def find_include(files: SpaceFiles, owner: Owner, written: str) -> str | None:
 
 
 class StateFiles:
-    """State of a space with ``changes`` overlaid (``SpaceFiles``)."""
+    """Implementation of ``SpaceFiles`` for a state of a space, with ``changes`` overlaid."""
 
     def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
         self._tx = tx

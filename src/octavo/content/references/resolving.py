@@ -136,8 +136,8 @@ class Resolver:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Return the IDs of the other spaces consulted so far. Results stay valid until one of their
-        ``revisions`` changes."""
+        """Return the IDs of the other spaces consulted so far. Results stay valid as long as ``revisions`` returns the
+        same revisions for these spaces."""
         return tuple(sorted((self._files.keys() | self._seen) - {self._own.space_id}))
 
     def revisions(self, space_ids: Iterable[str]) -> tuple[str | None, ...]:

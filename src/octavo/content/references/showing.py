@@ -221,9 +221,9 @@ class ViewDocuments:
     def _without_withheld(
         self, document: Document, owner: Owner, withheld: Callable[[JsonObject, str], bool] | None = None
     ) -> Document:
-        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. This
-        includes paths and app URLs of pages that restrictions hide. ``withheld``: a function that returns whether a
-        page is withheld from the visitor."""
+        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. Paths
+        and app URLs of pages that restrictions hide are treated in the same way. ``withheld``: a function that returns
+        whether a page is withheld from the visitor."""
         if not self._view.withholds:
             withheld = None
         gone = {

@@ -1,9 +1,9 @@
 """Numbers of a space's references and targets, stored with the rows.
 
 ``reference_targets`` has a row for each target of main's references. ``reference_totals`` has their sums: a row for
-each group of references that look the same to everyone. Each write of rows adds its difference. A large revision
-instead starts a new generation, which is then counted key by key in short transactions. In the meantime, writes update
-only the keys that are already counted, and readers count the rows themselves.
+each group of references that look the same to everyone. Each write of rows adds the resulting difference to the sums. A
+large revision instead starts a new generation, which is then counted key by key in short transactions. In the meantime,
+writes update only the keys that are already counted, and readers count the rows themselves.
 
 Transactions that write a space's rows lock the space's row in ``spaces``, so these updates are serialized.
 """
@@ -84,7 +84,7 @@ def target_of_row(row: Row) -> Target:
 
 
 def total_of(targets: Mapping[Target, int]) -> ReferenceTotals:
-    """Return the sums of the given numbers of references to each target."""
+    """Return the totals by group. ``targets``: the number of references to each target."""
     totals = ReferenceTotals(Counter(), Counter())
     for (_, group), refs in targets.items():
         totals.refs[group] += refs

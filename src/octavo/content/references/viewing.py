@@ -78,7 +78,7 @@ class _IdsByName(Generic[K]):
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
     ) -> _IdsByName[K]:
-        """Return a copy without the removed names and with the new names. ``every``: all names of the result."""
+        """Return a copy without the removed names and with the new names. ``every``: all names in the result."""
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
             return _IdsByName(every)
@@ -262,8 +262,8 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
 
 
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
-    """Return a view derived from the view of an earlier revision and the changes since then. Return None if no such
-    view is cached, if too much changed, or if pages are computed."""
+    """Return a view derived from the view of an earlier revision and the changes since that revision. Return None if no
+    such view is cached, if too much changed, or if pages are computed."""
     if expansion.fingerprint or len(state.layers) > 1 or state.hidden:
         return None
     layer = state.layers[0]
@@ -284,8 +284,8 @@ def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView
 
 
 class ViewFiles:
-    """Files of a view for references (``SpaceFiles``). ``withheld``: whether to include pages that the
-    visitor can't see, so that links to them are recognized."""
+    """Implementation of ``SpaceFiles`` for the files of a view. ``withheld``: whether to include pages that the visitor
+    can't see, so that links to them are recognized."""
 
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
@@ -359,8 +359,8 @@ class ViewFiles:
 
 
 class SiteVisitor:
-    """Site visitor, who can see only the spaces on the site (``Viewer``). ``view``: a function that returns the
-    visitor's view of one of the other spaces."""
+    """Implementation of ``Viewer`` for a site visitor, who can see only the spaces on the site. ``view``: a function
+    that returns the visitor's view of one of the other spaces."""
 
     members = False
 

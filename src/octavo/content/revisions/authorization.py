@@ -22,7 +22,7 @@ OLD_REVISIONS = HOUR
 
 
 class ReadState(InSpace, frozen=True):
-    """Caller with a state that they can read.
+    """State that the caller can read, and the caller's access to its space.
 
     ``view``: the path of the state in the app, relative to the space. ``label``: the name of the state, empty
     for main.
@@ -34,11 +34,11 @@ class ReadState(InSpace, frozen=True):
 
 
 class WrittenState(ReadState, frozen=True):
-    """Caller with a state that includes all text typed so far."""
+    """State that includes all text typed so far, and the caller's access to its space."""
 
 
 class VisitedState(VisitedSpace, frozen=True):
-    """Site visitor with a state that the site shows to them."""
+    """State that a site shows to a visitor, and that visitor."""
 
     state: State
 
@@ -78,8 +78,8 @@ def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> V
 def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
     """Raise NotFound unless the state is visible to the visitor.
 
-    Visitors can read the head of main, or of the change request in their preview. For a while they can also
-    read the previous head, so that a client can finish reading pages one by one.
+    Visitors can read the head of main, or of the change request in their preview. For a while, they can also read the
+    previous head, so that a client can finish reading pages one by one.
     """
     branch, sequence = state.layers[0].branch_id, state.layers[0].sequence
     main = shown_state(tx, visitor.drafted, state.space_id).layers[0]

@@ -37,7 +37,7 @@ def body_hash(text: str) -> str:
 
 
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
-    """Store new sources and return the hashes of all sources, in order."""
+    """Store the sources that aren't stored yet, and return the hashes of all given sources, in order."""
     sources = [(body_hash(text), text) for text in texts]
     _put(tx, dict(sources), {})
     return [digest for digest, _ in sources]
@@ -89,8 +89,8 @@ def read_source(tx: Transaction, body: str | None) -> Document:
 def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
     """Return the document of the page file with this hash.
 
-    The caller owns the result and can modify it. The cache contains an encoded form. Decoding it takes a fifth of the
-    time of parsing.
+    The caller owns the result and can modify it. The cache contains an encoded form. Decoding it takes a fifth as long
+    as parsing the source.
     """
     part = _parts.get(digest)
     packed = _parsed.get(part) if part is not None else None
@@ -141,5 +141,5 @@ def get_body(tx: Transaction, digest: str) -> str:
 
 
 def delete_bodies(tx: Transaction, hashes: Sequence[str]) -> None:
-    """Delete sources that nothing refers to anymore."""
+    """Delete sources that are no longer referenced."""
     tx.run("DELETE FROM bodies WHERE hash IN :hashes", hashes=hashes)

@@ -2,8 +2,8 @@
 
 A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and a
 resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and the seed of
-generated IDs: the same three always produce the same bytes. Dependencies are resolved for the reader before a cached
-result is returned, so that no one sees content computed from data that is hidden from them.
+generated IDs: the same three inputs always produce the same bytes. Dependencies are resolved for the reader before a
+cached result is returned, so that no one sees content computed from data that is hidden from them.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Requester(Struct, frozen=True):
 
 
 class ComputeInput(Struct, frozen=True):
-    """Input of a computer. ``values``: the dependencies by name; None for a dependency that doesn't exist.
-    The reader isn't part of the input, because all readers get the same result."""
+    """Input for a computer. ``values``: the dependencies by name; None for a dependency that doesn't exist. The reader
+    isn't part of the input, because all readers get the same result."""
 
     space_id: str
     organization_id: str
@@ -222,7 +222,7 @@ def _computer(source: ComputedSource) -> Computer:
 
 
 def build_input(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> ComputeInput:
-    """Return the input of a computer for a reader. Raises BadRequest if a dependency is invalid."""
+    """Return a computer's input for a reader. Raises BadRequest if a dependency is invalid."""
     values = {
         name: _value(tx, asker, f"source.dependencies.{name}", dependency)
         for name, dependency in source.dependencies.items()

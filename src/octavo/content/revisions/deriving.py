@@ -76,8 +76,8 @@ class Versioned(NamedTuple):
     version)], most)``: remove about ``most`` of their rows, and return the number of owners, counted from the first
     one, that have no rows left. ``copy(tx, space_id, copy_id)``: copy the current rows to a duplicate of a space.
     ``recount(db, space_id)``: correct the numbers that are stored with the rows, in short transactions. ``finish(db,
-    space_id)``: do the remaining work after ``switch``, also in short transactions. Both run in jobs; the job for
-    ``finish`` then removes replaced rows.
+    space_id)``: do the remaining work after ``switch``, also in short transactions. ``recount`` and ``finish`` run in
+    jobs; the job for ``finish`` then removes replaced rows.
     """
 
     count: Callable[[Any], int]

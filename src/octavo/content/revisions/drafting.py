@@ -1,4 +1,5 @@
-"""Drafts: a state with unsaved changes on top. A draft can be read like a state. This module is read-only."""
+"""Drafts: states with unsaved changes on top. A draft can be read like a state. This module doesn't write to the
+database."""
 
 from __future__ import annotations
 
@@ -256,7 +257,7 @@ class Draft:
 
 
 def same_version(one: Page | Item | None, other: Page | Item | None) -> bool:
-    """Return whether two versions are the same except for their time."""
+    """Return whether two versions are the same except for their times."""
     if isinstance(one, Page) and isinstance(other, Page):
         return replace(one, updated_at=other.updated_at) == other
     return one == other

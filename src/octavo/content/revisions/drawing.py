@@ -27,9 +27,9 @@ space. The function also takes the block's type."""
 class Drawing(Struct, frozen=True):
     """Rendering options. ``folded``: whether details can be collapsed and content can be placed side by side, as on a
     web page; otherwise, all content is in sequence, as in plain text. ``title``: the title of the page, which doesn't
-    have to be repeated. ``written``: whether people wrote the page, so that the block is one part of it. ``whole``:
-    whether to include all details; otherwise, some collapsed details may be replaced with a link to the page that has
-    all details."""
+    have to be repeated. ``written``: whether people wrote the page, so the block is only a part of it; otherwise, the
+    page is computed. ``whole``: whether to include all details; otherwise, some collapsed details may be replaced with
+    a link to the page that has all details."""
 
     asker: Requester
     folded: bool

@@ -99,7 +99,7 @@ class Expansion:
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
         """Return the children of a page (None: the top level) in order, if they include or could include computed
-        pages. Return None if they don't."""
+        pages. Return None otherwise."""
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:
@@ -116,7 +116,7 @@ class Expansion:
 
 
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
-"""Expansion of a state without computed pages, or without expanding them."""
+"""Expansion for a state that has no computed pages, or whose computed pages aren't expanded."""
 
 _expansions: OwnCache[Expansion] = OwnCache("expanded page trees", 16)
 

@@ -94,8 +94,8 @@ _OF_PAGE = """touched(sequence) AS (
     SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
                       WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
       FROM touched t)"""
-"""SQL for the sequences of the revisions of main in which a page changed. Only the last of a series of consecutive
-saves counts. The cost depends on the history of the page, not on the history of the space."""
+"""SQL for the sequences of main's revisions in which a page changed. Only the last of a series of consecutive saves
+counts. The cost depends on the history of the page, not on the history of the space."""
 
 
 def list_revisions_of_page(

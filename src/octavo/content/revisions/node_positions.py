@@ -39,7 +39,7 @@ def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> No
 
 @job("noteNodes", bound=None, in_maintenance=True)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
-    """Record a page's node positions, for its versions without such a record."""
+    """Record a page's node positions for each version that has no such record yet."""
     with context.db.read() as tx:
         bodies = tx.all(
             """SELECT v.body FROM page_versions v

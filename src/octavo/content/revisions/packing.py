@@ -11,7 +11,7 @@ from octavo.kit.db.cache import ByteCache, share
 _SMALL = 512
 _LARGE = 32 * 1024
 """Size in bytes from which a source is compressed at the fastest level. The best level would take nine times as long
-and save only another sixth."""
+and reduce the size by only another sixth."""
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 _CUT = re.compile(b"\n\n(?=.{4}[%b])" % re.escape(bytes(range(4, 256, 16))), re.S)

@@ -199,7 +199,7 @@ def has_restricted(tx: Transaction, state: State) -> bool:
 
 def find_access_change(tx: Transaction, state: State, page_ids: Iterable[str]) -> int | None:
     """Return the last sequence of a state's topmost branch at which one of these pages got another parent or another
-    rule; None if there is none. Other edits of the fields of a restricted page count, too."""
+    rule; None if there is none. Edits to other fields of a restricted page count, too."""
     columns = (
         "p.page_id, {} AS seq, p.parent_id, CASE WHEN p.restricted = 1 THEN p.fields ELSE '' END AS rule"
     )

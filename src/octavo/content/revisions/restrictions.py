@@ -62,8 +62,8 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: the rules of its pages, the rules of main, and for an older revision of a
-    change request, the rules of the change request. This includes rules of deleted pages."""
+    """Return the rules that apply in a state: the rules of its pages, the rules of main, and, for an older revision of
+    a change request, the rules of the change request. This includes rules of deleted pages."""
     return _find_rules(tx, state).rules
 
 
@@ -205,7 +205,7 @@ def _limits_in(
     viewer: PageViewer | Literal["sites", "everyone"],
     compute: Callable[[], ReaderLimits],
 ) -> ReaderLimits:
-    """Return the limits of a viewer in a state. A state without a revision isn't cached."""
+    """Return the limits of a viewer in a state. The limits for a state without a revision aren't cached."""
     if not state.revision_id:
         return compute()
     key = (_find_rules(tx, state).key, viewer)
@@ -292,7 +292,7 @@ def published_seen_by(tx: Transaction, space: SpaceAccess) -> State:
 
 
 def _hiding(state: State, hidden: frozenset[str]) -> State:
-    """Return the state without these pages and those that it hides already."""
+    """Return the state with these pages hidden, in addition to those that are already hidden."""
     if hidden <= state.hidden:
         return state
     return replace(state, limits=ReaderLimits.of(state.hidden | hidden))

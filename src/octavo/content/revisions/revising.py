@@ -119,8 +119,8 @@ def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
 
 
 class PreparedCommit(Struct, frozen=True):
-    """Input of ``commit``. ``staged``: the changes that are already checked and written, if any. ``opened``: the branch
-    from ``prepare_branch``, if it is already open."""
+    """Input for ``commit``. ``staged``: the changes that are already checked and written, if any. ``opened``: the
+    branch from ``prepare_branch``, if it is already open."""
 
     texts: Sequence[str]
     page_size: int

@@ -33,8 +33,8 @@ def write_before_revision(
 ) -> Iterator[Staged]:
     """Write the rows of ``changes`` to the state's upper branch, and then call ``more``, in separate transactions.
 
-    The rows become active once the block has claimed the version (``claim_version``); if the block fails, no
-    active rows remain. Call this outside any transaction. Raises BranchMoved if a writer that started later
+    The rows become active once the ``with`` block has claimed the version (``claim_version``). If the block fails, the
+    rows never become active. Call this outside any transaction. Raises BranchMoved if a writer that started later
     finished earlier.
     """
     layer = state.layers[0]
@@ -70,9 +70,9 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """In short transactions, remove the rows beyond a branch's head that no process is writing. ``below``: remove only
-    rows with a lower sequence; by default, all. These rows then no longer prevent the removal of the Markdown sources
-    and files that they refer to."""
+    """Remove the rows beyond a branch's head that no process is writing, in short transactions. Removed rows no longer
+    prevent the removal of the Markdown sources and files that they refer to. ``below``: remove only rows with a lower
+    sequence; by default, all."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
             with db.read() as tx:

@@ -31,9 +31,10 @@ class Layer(Struct, frozen=True):
 
 class ReaderLimits(Struct, frozen=True):
     """Limits on a person's access to a state with restricted pages. ``hidden``: the pages that the person can't see.
-    ``read_only``: the pages that the person can see but not edit. ``silent``: the pages that the person can't comment
-    on either. ``rules``: the rules that apply to each restricted page. ``key``: a key of the hidden pages, for caches.
-    ``below``: the hidden pages by parent, if the parents are known; the parent of pages at the top level is empty."""
+    ``read_only``: the pages that the person can see but not edit. ``silent``: the pages that the person can see but
+    neither edit nor comment on. ``rules``: the rules that apply to each restricted page. ``key``: a key of the hidden
+    pages, for caches. ``below``: the hidden pages by parent, if the parents are known; the parent of pages at the top
+    level is empty."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()

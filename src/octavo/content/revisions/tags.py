@@ -1,4 +1,4 @@
-"""Tags that a state of a space defines, stored in its file ``tags.yaml``."""
+"""Tags in a state of a space, stored in the state's file ``tags.yaml``."""
 
 from __future__ import annotations
 

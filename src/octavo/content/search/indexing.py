@@ -175,7 +175,7 @@ def titles_of(tx: Transaction, page: Page) -> str:
 
 
 def cut_page(page: Page, document: Document) -> list[SectionText]:
-    """Split a page's text into sections, preceded by its description."""
+    """Split a page's text, preceded by the page's description, into sections."""
     found = [
         SectionText(
             part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions), part.names[:_MAX_NAMES]

@@ -59,8 +59,8 @@ _AT_ONCE = 16
 MAX_COUNT = 1000
 """Maximum number of results to count exactly. If there are more, only results that were read are counted."""
 _MOST = 30
-"""If there are more matches than fit in a window: the number of sections to read that contain most of the
-query, and of sections whose titles and headings contain any part of it."""
+"""Number of sections to read if there are more matches than fit in a window. The limit applies separately to sections
+that contain most of the query, and to sections whose titles and headings contain any part of it."""
 _ENOUGH = 10
 _READ = 50
 """Number of best sections whose text is checked for the exact query. If there are more matches than fit in
@@ -334,8 +334,13 @@ def _is_seen(tx: Transaction, vocabulary: _Vocabulary, word: str, sees: Sees) ->
 def _with_corrections(
     tx: Transaction, vocabulary: _Vocabulary, terms: Sequence[Term], most: float, sees: Sees
 ) -> list[Term]:
-    """Add corrections to the terms that occur on at most ``most`` pages."""
-    doubtful = [word for term in terms if (word := term.word) and vocabulary.pages(word) <= most]
+    """Add corrections to the terms that occur on at most ``most`` pages, or only in sections that ``sees`` rejects."""
+    doubtful = [
+        word
+        for term in terms
+        if (word := term.word)
+        and (vocabulary.pages(word) <= most or not _is_seen(tx, vocabulary, word, sees))
+    ]
     near = vocabulary.near
     new = dict.fromkeys(word for word in doubtful if word not in near)
     near |= _find_corrections(tx, vocabulary, new, sees)
@@ -346,7 +351,7 @@ def _with_corrections(
 
 
 def _with_completions(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Term]:
-    """Add to the last term the completions whose stems don't start with it."""
+    """Add to the last term the stems of its completions that don't start with the term itself."""
     last = terms[-1] if terms else None
     if last is None or not last.prefix or last.word is None or len(last.word) < _MIN_BEGUN:
         return list(terms)
@@ -420,7 +425,7 @@ class _Windows:
         self.is_last = False
 
     def first(self) -> list[list[SectionMatch]]:
-        """Return the first window and, if it is full, matching titles and headings before it."""
+        """Return the first window. If it is full, also return matching titles and headings."""
         window = self.next()
         while not window and not self.is_last:
             window = self.next()
@@ -657,7 +662,7 @@ def _partly_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tup
 
 
 def _single_words(terms: Sequence[Term]) -> list[str]:
-    """Return the words of the terms that are looked up separately."""
+    """Return the words of all unquoted terms. These words are looked up separately."""
     return [word for term in terms if not term.quoted for words in term.alternatives for word in words]
 
 

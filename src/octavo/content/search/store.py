@@ -53,7 +53,7 @@ _LISTED = 64
 """Number of spaces of an organization that are read at a time."""
 _LAST_POSITION = 16_383
 _COMPARED = 5000
-"""Number of sections that match most of the terms to compare, before sections outside the searched spaces are
+"""Maximum number of sections to read for each term, and to compare, before sections outside the searched spaces are
 dropped."""
 _WALKED = 20
 """Number of sections that PostgreSQL reads in order for each requested section before other queries get a turn."""
@@ -241,7 +241,7 @@ def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> i
 
 
 def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Remove pages, each in a version, from the index. Return the number of removed pages that contain each word, for
+    """Remove the given versions of pages from the index. Return the number of removed pages that contain each word, for
     ``count_words``."""
     lost: Counter[str] = Counter()
     gone = []

@@ -185,7 +185,7 @@ class WantedWords(dict[str, frozenset[str]]):
 
 
 class WordMarker:
-    """Finds wanted words and stems in text."""
+    """Matcher for wanted words and stems in text."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
