@@ -657,7 +657,7 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
 
 
 def delete_findings_of_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> int:
-    """Delete the findings of a topic that the caller can see, and return the number of deleted findings."""
+    """Delete the topic's findings that the caller can see, and return the number of deleted findings."""
     source, seen = _seen(tx, site)
     return tx.run(
         f"""DELETE FROM site_findings WHERE id IN (SELECT f.id {source}
