@@ -1,3 +1,3 @@
-"""Answer questions from content that the asker can see, and cite sources."""
+"""Answer questions from content that the person asking can see, and cite sources."""
 
 from . import tables as tables

@@ -57,8 +57,8 @@ _FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """Text that Octavo adds to an answer, in the asker's language. ``about``: the template for a question about
-    ``{title}``."""
+    """Text that Octavo adds to an answer, in the language of the person who asks. ``about``: the template for a
+    question about ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -145,7 +145,7 @@ def _write_answer(
 
 def _is_foreign(asked: AskedQuestion, written: str, model: Model) -> bool:
     """Return whether an answer is in a different language than its question. Return False if the organization has
-    instructions for the model, because these may request another language."""
+    instructions for the model, because the instructions may request another language."""
     return not model.instructions and _NOTHING not in written[:200] and differ(asked.question, written)
 
 

@@ -42,7 +42,7 @@ class QuestionAsker(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
-    """Return suggested questions: those that the site configures or, if there are none, questions that its pages
+    """Return suggested questions: those that the site configures or, if there are none, questions that the site's pages
     answer."""
     return list(asker.suggestions) or recommend(tx, asker.material(tx), asker.words)
 

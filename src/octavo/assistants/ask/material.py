@@ -37,15 +37,15 @@ class QuotedPage(Struct, frozen=True):
 
 
 class AnswerMaterial(Protocol):
-    """Content on which answers are based: the spaces that the asker can see."""
+    """Content on which answers are based: the spaces that the person asking can see."""
 
     @property
     def spaces(self) -> Sequence[str] | OrganizationScope: ...
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft that the asker is viewing, if any. The draft's pages replace the pages in the main
-        version of its space."""
+        """Return the draft that the person asking is viewing, if any. The draft's pages replace the pages in the main
+        version of the draft's space."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...

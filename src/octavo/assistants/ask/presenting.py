@@ -31,8 +31,8 @@ def stream_answer(
     response_id: str,
     previous: str | None,
 ) -> Iterator[ResponseEvent]:
-    """Yield the events of an answer while it is being written, and store the complete answer. ``previous``: the ID
-    of the answer that it continues."""
+    """Yield the events of an answer while it is being written, and store the complete answer. ``previous``: the ID of
+    the answer that this answer continues."""
     yield ResponseStart(response_id)
     blocks: list[dict[str, Any]] = []
     followups: list[str] = []

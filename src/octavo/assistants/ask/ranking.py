@@ -18,7 +18,8 @@ _HEADING = 0.6
 """Bonus for a heading that matches the question exactly."""
 _NEAR = 0.75
 _LEAST = 4
-"""Minimum similarity between a misspelled word and its correction, and minimum length of words to correct."""
+"""Minimum similarity between a misspelled word and its correction (``_NEAR``), and minimum number of letters in a word
+to correct (``_LEAST``)."""
 
 
 class Candidate(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Retrieve the best passages for a question from the spaces that the asker can see."""
+"""Retrieve the best passages for a question from the spaces that the person asking can see."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Passage(Struct, frozen=True):
 def retrieve(
     tx: Transaction, material: AnswerMaterial, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
-    """Return the passages, best first. ``context``: the earlier questions. They are used if the question itself
+    """Return the passages, best first. ``context``: the earlier questions. These are used if the question itself
     contains too few words."""
     searched = question
     if len(set(stems(question))) < 2:
@@ -93,7 +93,7 @@ def retrieve(
 
 
 def _search(tx: Transaction, material: AnswerMaterial, question: str) -> list[PageHit]:
-    """Search for the significant words of a question as the asker spelled them, because the search corrects
+    """Search for the significant words of a question with their original spelling, because the search corrects
     spelling. A trailing space marks the last word as complete."""
     words = list(dict.fromkeys(content_words(question)))[:_TERMS]
     found = search_pages(
@@ -136,7 +136,7 @@ def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> l
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
-    """Return an excerpt of a passage that contains as many words of the question as possible. It starts at the
+    """Return an excerpt of a passage that contains as many words of the question as possible. The excerpt starts at the
     beginning of a sentence."""
     every = sentences(text)
     if not every:

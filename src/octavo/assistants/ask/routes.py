@@ -215,7 +215,8 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 def _read_scope(
     scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
 ) -> tuple[dict[str, str], SearchedSpaces]:
-    """Return the site spaces that a scope specifies, by field, and the spaces to search."""
+    """Return the site spaces that a scope specifies, keyed by the request field that contains them, and the spaces to
+    search."""
     match scope:
         case wire.SpecificScope(site_space_ids=ids):
             return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")
@@ -236,9 +237,10 @@ def _site_asker(
     where: SearchedSpaces,
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker for a site: a visitor, or a member with access to some of the site's spaces. ``named``: the
-    site spaces that the request specifies, by field. ``where``: the site spaces to search. ``space_id``: a space
-    whose site spaces are the only ones to search. Raises NotFound if the caller can't see the site space or space."""
+    """Return the asker for a site: a visitor, or a member with access to some of the site's spaces. ``named``: the site
+    spaces that the request specifies, keyed by the request field that contains them. ``where``: the site spaces to
+    search. ``space_id``: if set, only the site spaces of this space are searched. Raises NotFound if the caller can't
+    see one of these site spaces or the space."""
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         assistant = get_customization(tx, site.site_id).ai

@@ -25,7 +25,7 @@ _MAX_QUESTIONS = 10
 
 class SiteAnswer(Struct, frozen=True):
     """Answer to a question on a site. ``questions``: the questions that led to it, ending with the question that it
-    answers. ``blocks``: the content of its document, as JSON nodes. ``pages``: the pages that it can contain text of,
+    answers. ``blocks``: the content of its document, as JSON nodes. ``pages``: the pages whose text it can contain,
     each with its space. ``previous``: the ID of the answer that it continues."""
 
     questions: list[str]
@@ -43,7 +43,8 @@ class _KeptAnswer(Struct, frozen=True, array_like=True):
 
 
 def get_visible_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
-    """Return an answer whose pages the asker can still see. Raises NotFound like ``get_answer``."""
+    """Return an answer. Raises NotFound if the caller can no longer see all pages whose text it can contain, and under
+    the same conditions as ``get_answer``."""
     found = get_answer(tx, site, answer_id)
     if not all(_sees(tx, site, *page) for page in found.pages):
         raise _missing(answer_id)
@@ -86,8 +87,8 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
-    """Return a key for the asker, which is either a member or all visitors who see the same content. Only askers
-    with the same key share answers."""
+    """Return a key for the person asking. Each member has their own key, and visitors who see the same content share a
+    key. People can get only answers that were given to someone with their key."""
     match site:
         case VisitedSite(visitor=visitor):
             who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))

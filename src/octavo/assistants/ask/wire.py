@@ -21,7 +21,7 @@ Format = Literal["document", "markdown"]
 
 
 class Ask(Struct, rename="camel"):
-    """Question to the assistant. ``conversation`` (an Octavo extension): the ID of the caller's conversation to
+    """Question for the assistant. ``conversation`` (an Octavo extension): the ID of the caller's conversation to
     continue."""
 
     query: Question
@@ -30,7 +30,7 @@ class Ask(Struct, rename="camel"):
 
 
 class AskQuery(Struct):
-    """Query parameters of a question. ``details``: whether to include the reason each source was chosen."""
+    """Query parameters of a question. ``details``: whether to include the reason why each source was chosen."""
 
     format: Format = "document"
     details: bool = False
@@ -62,7 +62,8 @@ class AskContext(Struct, rename="camel"):
 
 
 class AskSite(Struct):
-    """Question on a site. ``scope``: the site spaces to search. ``context``: the asker's location on the site."""
+    """Question on a site. ``scope``: the site spaces to search. ``context``: the location on the site where the
+    question is asked."""
 
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     scope: DefaultScope | SpecificScope | WholeScope

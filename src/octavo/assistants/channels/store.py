@@ -1,6 +1,6 @@
 """Database access for site channels.
 
-A channel defines where a site's assistant answers questions outside Octavo. Its questions arrive through an
+A channel defines where a site's assistant answers questions outside Octavo. The questions arrive through an
 integration, which calls the site's API like any other script."""
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ MAX_CHANNELS = 20
 
 class ChannelRow(Struct, frozen=True):
     """Channel in which a site's assistant answers questions. ``patterns``: patterns for the Slack channels, teams,
-    or repositories in which it answers; empty for all. ``answers``: the number of answers given in the channel.
+    or repositories in which the assistant answers; empty for all. ``answers``: the number of answers given in the
+    channel.
     ``active``: whether an integration with the channel's name is active on the site."""
 
     id: str

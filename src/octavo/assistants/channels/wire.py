@@ -51,7 +51,7 @@ class CreateSiteChannel(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteChannel(Struct, rename="camel", kw_only=True):
-    """Updated settings of a channel. ``type`` can be repeated but not changed."""
+    """Updated settings of a channel. ``type`` is optional and must be the channel's current type."""
 
     type: WireType | UnsetType = UNSET
     setup_settings: ChannelSetup | UnsetType = UNSET

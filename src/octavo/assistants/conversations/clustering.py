@@ -105,8 +105,8 @@ class Clustering:
         return candidates
 
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
-        """Return the similarity between an issue and a cluster; 1 or more means the same subject. It is the higher
-        of two values: the similarity of meaning, and the average of that and the similarity of words."""
+        """Return the similarity between an issue and a cluster; 1 or more means the same subject. The result is the
+        similarity of meaning or, if it is higher, the average of the similarities of meaning and of words."""
         words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:

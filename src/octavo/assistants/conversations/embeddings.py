@@ -27,8 +27,8 @@ ALIKE = 0.5
 MAX_BYTES = 64 * 1024 * 1024
 """Maximum memory in bytes for the vectors of clusters. Clusters beyond this limit are compared only by their words."""
 _LEAST = 0.1
-"""Minimum difference between the similarity of equivalent questions and the similarity of unrelated questions. If
-it is smaller, a model's vectors are useless."""
+"""Minimum difference between the similarity of equivalent questions and the similarity of unrelated questions. If the
+difference is smaller, a model's vectors aren't used."""
 _PAIRS = (
     ("How do I reset my password?", "I forgot my password and cannot log in any more"),
     ("Where can I download my invoices?", "We need the invoices of last year for our accountant"),

@@ -28,7 +28,7 @@ BATCH = 500
 MAX_CLUSTERS = 20_000
 """Maximum number of clusters to compare with issues. The most recently changed clusters are used."""
 _EXAMPLES = 30
-"""Maximum number of issues from which a cluster is described."""
+"""Maximum number of issues to use when describing a cluster."""
 
 
 class BatchOutdated(Exception):

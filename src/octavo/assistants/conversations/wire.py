@@ -28,8 +28,8 @@ Source = Annotated[str, Meta(pattern=SOURCE)]
 
 
 class IngestQuery(Struct):
-    """Query parameters for submitting conversations. ``source``: the source of the conversations. For integrations,
-    this is their installation."""
+    """Query parameters for submitting conversations. ``source``: the source of the conversations. An integration can
+    specify only itself."""
 
     source: Source | UnsetType = UNSET
 

@@ -122,7 +122,7 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
 
 class UndoneFix(Struct, rename="camel"):
     """Result of undoing a change request. ``revert``: the new change request that reverts it, if it had been
-    merged. ``reason``: the reason it couldn't be undone, if any."""
+    merged. ``reason``: the reason why it couldn't be undone; omitted if it was undone."""
 
     space: str
     change_request: str

@@ -1,5 +1,5 @@
-"""Show the finding, topic, or style guide check for which a change request was created, and filter change requests
-by it."""
+"""Show the finding, topic, or style guide check for which a change request was created, and filter change requests by
+this origin."""
 
 from __future__ import annotations
 

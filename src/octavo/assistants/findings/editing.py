@@ -28,9 +28,9 @@ def update_finding(
     reason: str | UnsetType,
     assignee: Assignee | None | UnsetType,
 ) -> None:
-    """Set the status and the assignee of a finding. ``reason``: why it is dismissed. Raises BadRequest for a reason
-    without a dismissal, and for an assignee who can't see the finding's space or, if it has none, all spaces of the
-    site, and NotFound for an unknown assignee."""
+    """Set the status and the assignee of a finding. ``reason``: why the finding is dismissed. Raises BadRequest if
+    there is a reason but the finding isn't dismissed, or if the assignee can't see the finding's space (all spaces of
+    the site for a finding without a space). Raises NotFound if the assignee is unknown."""
     wanted = row.status if status is UNSET else status
     if reason is not UNSET and wanted != "canceled":
         raise BadRequest(
@@ -48,7 +48,7 @@ def update_finding(
 def _set_status(
     tx: Transaction, site: SiteAccess, row: FindingRow, status: FindingStatus, reason: str | None
 ) -> None:
-    """Set the status of a finding. Dismissing and reopening it apply to all of its pages."""
+    """Set the status of a finding. Dismissing or reopening a finding affects all of its pages."""
     if status not in ("done", row.status):
         store.delete_ignored(tx, row.id)
     store.set_status(tx, row.id, status, reason)

@@ -28,7 +28,7 @@ from . import store
 from .store import FindingRow
 
 _SHOWN = 60
-"""Maximum number of characters of a finding's title that a change request's subject can contain."""
+"""Maximum number of characters of a finding's title to include in a change request's subject."""
 _MOST_CHANGES = 100
 
 

@@ -56,8 +56,8 @@ _VERY_LATE = 90
 _SETTLED = 30 * DAY
 """Milliseconds to wait for people to update a page after an API operation on it has changed."""
 _MOST_NAMING = 3
-"""Maximum number of pages that show an identifier. If more pages show it, a changelog entry with it isn't
-considered to be about them."""
+"""Maximum number of pages that show an identifier. If more pages show the identifier, a changelog entry that contains
+it isn't considered to be about these pages."""
 _MOST_VERSIONS = 200
 _MOST_CHANGES = 3
 """Maximum number of changes to an API operation to describe."""
@@ -362,7 +362,7 @@ class _Gathering:
         return common >= _FEWEST_HEADINGS and common * 2 >= min(len(one), len(two))
 
     def _outline_of(self, page_id: str) -> list[str]:
-        """Return the IDs of a page's headings, without the name of the page itself."""
+        """Return the anchors of a page's headings, with the page's own slug removed from them."""
         page = self._view.every.any_page(page_id)
         name = page.slug if page is not None else ""
         return [anchor.replace(name, "") if name else anchor for anchor in self._anchors_of(page_id)]

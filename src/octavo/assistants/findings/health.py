@@ -53,8 +53,9 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
 
 
 def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
-    """Return the health of the pages that the caller can see; None if no page in these spaces or in the style guide is
-    hidden from the caller, because the results of scans then don't reveal anything that the caller can't see."""
+    """Return the health of the pages that the caller can see. Return None if no page of the style guide, or of the
+    spaces that the caller can see, is hidden from the caller, because scan results then don't reveal anything about
+    hidden pages."""
     spaces = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
     seen = [space for id in spaces if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
     hidden = hidden_from(tx, site.organization)

@@ -36,7 +36,7 @@ def run_scan(context: Context, site_id: str, organization_id: str, scan_id: str)
 
 @jobs.job(FIX, bound="50 change requests", seconds=600)
 def fix_open_findings(context: Context, site_id: str, organization_id: str) -> None:
-    """Create the change requests that a site's agent may create without approval."""
+    """Create the change requests that a site's agent is allowed to create without approval."""
     fix_by_itself(context, site_id, organization_id)
 
 

@@ -169,8 +169,8 @@ def update_finding(
 def ignore(
     call: Call, site: SiteAccess, site_finding_id: str, page_id: str, body: wire.IgnoreFinding
 ) -> wire.SiteFinding:
-    """Ignore a finding on one of its pages. It stays open on its other pages, and later scans don't report it on
-    this page again. If a finding is ignored on all of its pages, its status is `canceled`."""
+    """Ignore a finding on one of its pages. The finding stays open on its other pages, and later scans don't report it
+    on this page again. If a finding is ignored on all of its pages, its status is `canceled`."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         editing.ignore_on_page(tx, site, row, page_id, body.reason)
@@ -247,9 +247,8 @@ def list_changes(
     errors=(404, 409),
 )
 def trigger_changes(call: Call, site: SiteAccess, site_finding_id: str) -> None:
-    """Create a draft change request that fixes a finding. It is added to the finding's change requests.
-    Requires the editor role in the finding's space. Returns an error for a finding without an automatic
-    fix."""
+    """Create a draft change request that fixes a finding. The change request is added to the finding's change requests.
+    Requires the editor role in the finding's space. Returns an error for a finding without an automatic fix."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)
     fix_findings(call.context, site, [row])

@@ -143,7 +143,7 @@ class SiteFault(Struct, frozen=True):
 
 
 def scan_now(context: Context, site_id: str) -> list[SiteFault]:
-    """Scan a site in this thread, and return its open findings, most severe first."""
+    """Scan a site in the calling thread, and return its open findings, most severe first."""
     with context.db.write() as tx:
         site = get_site(tx, site_id)
         scan = store.insert_scan(tx, site_id, "manual")

@@ -72,8 +72,8 @@ class FindingRow(Struct, frozen=True):
     requests created for it. ``url``: the external link that it concerns. ``question_id``: the visitor question that is
     evidence for it. ``topic_id``: the topic of that question. ``records``: the number of records that are evidence for
     it. ``ignored``: the number of pages on which it is ignored. ``views``: the number of views of its pages in the 30
-    days before the scan. ``reason``: why it was dismissed on all pages. ``assigned_user`` and ``assigned_team``: who it
-    is assigned to; at most one of them is set. ``team_title``: the title of that team."""
+    days before the scan. ``reason``: why it was dismissed on all pages. ``assigned_user`` and ``assigned_team``: the
+    person or team that it is assigned to; at most one of the two is set. ``team_title``: the title of that team."""
 
     id: str
     site_id: str
@@ -584,7 +584,7 @@ def list_open_seen(tx: Transaction, site: SiteAccess) -> list[OpenFinding]:
 def count_by_scan(
     tx: Transaction, site: SiteAccess, scan_ids: Sequence[str]
 ) -> dict[tuple[str, Severity], int]:
-    """Return the number of findings of scans that the caller can see, by scan and severity."""
+    """Return the number of each scan's findings that the caller can see, by scan and severity."""
     source, seen = _seen(tx, site)
     rows = tx.all(
         f"SELECT f.scan_id, f.severity, count(*) {source} AND f.scan_id IN :scans GROUP BY f.scan_id, f.severity",
@@ -657,7 +657,7 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
 
 
 def delete_findings_of_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> int:
-    """Delete the findings of a topic that the caller can see, and return the number of deleted findings."""
+    """Delete the topic's findings that the caller can see, and return the number of deleted findings."""
     source, seen = _seen(tx, site)
     return tx.run(
         f"""DELETE FROM site_findings WHERE id IN (SELECT f.id {source}
@@ -766,7 +766,7 @@ def set_status(tx: Transaction, finding_id: str, status: FindingStatus, reason: 
 
 
 def set_assignee(tx: Transaction, finding_id: str, user_id: str | None, team_id: str | None) -> None:
-    """Assign a finding to a person or a team. If both are None, it is unassigned."""
+    """Assign a finding to a person or a team. If both are None, the finding is unassigned."""
     tx.run(
         """UPDATE site_findings SET assigned_user = :user, assigned_team = :team, updated_at = :at
            WHERE id = :id""",
@@ -822,7 +822,7 @@ def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
 
 
 def _map_pages_of(tx: Transaction, site_id: str, table: str) -> dict[str, set[str]]:
-    """Return the pages in a table of a site's findings, by finding."""
+    """Return the page IDs in a table that links findings to pages, for all findings of a site, by finding."""
     found: dict[str, set[str]] = {}
     for id, page_id in tx.all(
         f"""SELECT p.finding_id, p.page_id FROM {table} p JOIN site_findings f ON f.id = p.finding_id

@@ -55,8 +55,8 @@ class _Rule(Struct, frozen=True):
 
 
 def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
-    """Return the YAML files in a base64-encoded .zip archive, and a result for each other file, which is skipped.
-    Raises BadRequest if the archive can't be read or is too large."""
+    """Return the YAML files in a base64-encoded .zip archive, and a result for each skipped file. Raises BadRequest if
+    the archive can't be read or is too large."""
     # Loaded only when needed, because it is slow to load.
     from octavo.interchange.readers.opening import open_archive
 

@@ -47,7 +47,7 @@ def list_templates(call: Call, org: OrgAccess) -> wire.StyleguideTemplates:
 
 @operation("listOrganizationStyleguides", "GET", "/orgs/{organizationId}/styleguides", needs=Can.VIEW)
 def list_styleguides(call: Call, org: OrgAccess) -> wire.OrganizationStyleguides:
-    """List the style guides of an organization that you can see, each with the sites that use it."""
+    """List the organization's style guides that you can see, each with the sites that use it."""
     found: list[wire.OrganizationStyleguide] = []
     with call.db.read() as tx:
         row = get_organization(tx, org.organization_id)

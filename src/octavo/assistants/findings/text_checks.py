@@ -31,9 +31,9 @@ _rules: OwnCache[list[StyleRule]] = OwnCache("style guides", 4)
 
 
 class TextFault(Struct, frozen=True):
-    """Problem in unsaved text. ``text``: the index of the text that contains it. ``start`` and ``end``: the range
-    of the problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the correction;
-    None if a person must decide."""
+    """Problem in unsaved text. ``text``: the index of the text that contains the problem. ``start`` and ``end``: the
+    range of the problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the
+    correction; None if a person must decide."""
 
     text: int
     start: int

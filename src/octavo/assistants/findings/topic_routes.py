@@ -45,6 +45,6 @@ def update_topic(
 
 @operation("deleteSiteTopicFindings", "DELETE", f"{_TOPIC}/findings", needs=Can.EDIT)
 def delete_findings(call: Call, site: SiteAccess, site_topic_id: str) -> bool:
-    """Delete the findings of a topic that you can see. The next scan restores findings that still apply."""
+    """Delete the topic's findings that you can see. The next scan restores findings that still apply."""
     with call.db.write() as tx:
         return topics.delete_findings(tx, site, site_topic_id)

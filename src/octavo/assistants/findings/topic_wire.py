@@ -57,7 +57,7 @@ class UpdateSiteTopic(Struct, rename="camel"):
 
 
 class TopicsQuery(Struct):
-    """Query parameters for topics. They select the answers that the statistics count."""
+    """Query parameters for topics. The parameters select the answers that the statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")

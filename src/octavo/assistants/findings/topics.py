@@ -74,7 +74,7 @@ def set_change_requests(tx: Transaction, site: SiteAccess, topic_id: str, allowe
 
 
 def delete_findings(tx: Transaction, site: SiteAccess, topic_id: str) -> bool:
-    """Delete the findings of a topic that the caller can see. Return False if there are none."""
+    """Delete the topic's findings that the caller can see. Return False if there are none."""
     found = find_topic(tx, site, topic_id)
     deleted = store.delete_findings_of_topic(tx, site, topic_id) if found is not None else 0
     if found is not None and deleted:

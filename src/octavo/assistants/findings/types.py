@@ -32,7 +32,8 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class OpenFinding(NamedTuple):
-    """Open finding, used to compute scores. ``key``: a key that identifies it. ``pages``: the IDs of its pages."""
+    """Open finding, used to compute scores. ``key``: the key that identifies the finding across scans. ``pages``: the
+    IDs of its pages."""
 
     key: str
     kind: FindingKind

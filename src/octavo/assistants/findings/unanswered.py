@@ -1,6 +1,6 @@
 """Find visitor questions that no page answers.
 
-Each scan searches again for each question without results, so the question's finding closes as soon as a page
+For each question without results, each scan repeats the search, so the question's finding closes as soon as a page
 answers it."""
 
 from __future__ import annotations

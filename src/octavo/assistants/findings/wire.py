@@ -125,7 +125,7 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
 
 
 class IgnoredOnPage(Struct, rename="camel"):
-    """Reason a finding is ignored on a page, and the time since which it is ignored."""
+    """Reason for ignoring a finding on a page, and the time when someone chose to ignore it there."""
 
     reason: str
     created_at: str
@@ -151,7 +151,7 @@ class UpdateSiteFinding(Struct):
 
 
 class IgnoreFinding(Struct):
-    """Reason to ignore a finding on a page."""
+    """Reason for ignoring a finding on a page."""
 
     reason: Annotated[str, Meta(min_length=1, max_length=500)]
 
@@ -253,8 +253,8 @@ class SiteFindingStats(Struct, rename="camel", kw_only=True):
 
 
 class AreaState(Struct, rename="camel", kw_only=True):
-    """Health of an area. ``change``: the change of the score over the last week. ``trend``: the scores of past
-    scans, oldest first."""
+    """Health of an area. ``change``: the change in the score over the last week. ``trend``: the scores of past scans,
+    oldest first."""
 
     area: Area
     score: int

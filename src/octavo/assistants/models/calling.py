@@ -36,8 +36,8 @@ _DATA = re.compile(r"</?\s*data\s*>", re.I)
 
 
 def as_data(text: str) -> str:
-    """Return material for a model inside delimiters. The material can't contain the closing delimiter, so the model
-    can distinguish it from instructions."""
+    """Wrap material for a model in delimiters, so that the model can distinguish the material from instructions.
+    Delimiters inside the material are removed."""
     return f"<data>\n{_DATA.sub('', text)}\n</data>"
 
 

@@ -49,7 +49,7 @@ class ModelMessage(Struct, frozen=True):
 
 
 class TokenUsage(Struct):
-    """Number of tokens that the provider counted; 0 if the provider doesn't report it."""
+    """Numbers of tokens that the provider counted; 0 if the provider doesn't report them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -81,7 +81,7 @@ class ModelProvider(Struct, frozen=True):
         max_tokens: int,
     ) -> Iterator[str]:
         """Yield the answer in chunks, and complete ``usage`` at the end. ``schema``: the schema of the requested
-        JSON. Providers that don't support schemas get it as text. Raises ModelFailed if there is no usable answer,
+        JSON. Providers that don't support schemas receive it as text. Raises ModelFailed if there is no usable answer,
         and DeadlineExceeded if there is no time left."""
         body: JsonObject = {
             "model": self.model,

@@ -1,6 +1,6 @@
 """Record the questions of a site's visitors, with the answers.
 
-Nothing about the asker is stored. Personal data in the question is masked, as in conversations."""
+Nothing about the person who asked is stored. Personal data in the question is masked, as in conversations."""
 
 from __future__ import annotations
 

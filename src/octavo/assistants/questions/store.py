@@ -94,7 +94,8 @@ def list_questions(
     direction: Direction,
 ) -> Slice[QuestionRow]:
     """Return the site's questions with at least one answer that matches the filter and that the caller can see. By
-    default, they are sorted by creation time; otherwise, by all answers that the caller can see."""
+    default, they are sorted by creation time. With ``sort``, they are sorted by a value that is computed from all
+    answers that the caller can see."""
     sight = AnswerSight.of(tx, site)
     column = _SORTS[sort] if sort is not None else ""
     of_question, of_answer = chosen.of_questions(), sight.and_also(chosen.of_answers())
@@ -119,8 +120,8 @@ def list_questions(
 
 
 def _seen_questions(sight: AnswerSight) -> str:
-    """Return SQL for the questions of a site, whose times and counts include only the answers that the caller can see.
-    It uses the parameter ``site``."""
+    """Return SQL for a site's questions, with times and counts based only on the answers that the caller can see. The
+    SQL uses the parameter ``site``."""
     seen = sight.condition.sql
     if not seen:
         return "site_questions"
@@ -200,7 +201,7 @@ def list_thread(tx: Transaction, site: SiteAccess, thread_id: str) -> list[SiteA
 
 
 def read_responses(tx: Transaction, answer_ids: Sequence[str]) -> dict[str, list[JsonObject]]:
-    """Return the blocks of answers, by ID."""
+    """Return the blocks of answers, by answer ID."""
     rows = tx.all("SELECT id, response FROM site_question_answers WHERE id IN :ids", ids=list(answer_ids))
     return {answer_id: _decode_blocks(response) for answer_id, response in rows}
 

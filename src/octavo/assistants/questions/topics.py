@@ -141,7 +141,7 @@ def _assign_records(
 
 
 def _best(words: Iterable[str], frequent: Mapping[str, int]) -> str:
-    """Return the most frequent of these words; an empty text if none of them is frequent."""
+    """Return the most frequent of these words; an empty string if none of them is frequent."""
     return max(
         (word for word in words if word in frequent), key=lambda word: (frequent[word], word), default=""
     )

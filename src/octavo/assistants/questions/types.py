@@ -17,9 +17,9 @@ ChannelType = Literal[
 
 
 class Asked(Struct, frozen=True):
-    """Location and context of a question that was asked on a site. ``response_id``: the answer's ID that the
-    asker received. ``previous``: the response that the question continues. ``language``: the language of the page on
-    which the question was asked, if known."""
+    """Location and context of a question that was asked on a site. ``response_id``: the ID of the answer, as returned
+    to the person who asked. ``previous``: the response that the question continues. ``language``: the language of the
+    page on which the question was asked, if known."""
 
     site_id: str
     channel_type: ChannelType

@@ -114,8 +114,8 @@ class AnswerFeedback(Struct):
 
 
 class AnswerChannel(Struct):
-    """Channel in which a question was asked. ``id``: the ID of the channel, if it is a site channel; null if that
-    was deleted."""
+    """Channel in which a question was asked. ``id``: the ID of the channel, if it is a site channel; null if the
+    channel was deleted."""
 
     type: ChannelType
     id: str | None | UnsetType = UNSET
@@ -187,7 +187,7 @@ class SiteQuestionAnswerSource(Struct, kw_only=True):
 
 
 class QuestionQuery(Struct, rename="camel", kw_only=True):
-    """Query parameters for a question. They select the answers that the question's statistics count."""
+    """Query parameters for a question. The parameters select the answers that the question's statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")

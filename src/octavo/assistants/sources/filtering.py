@@ -1,4 +1,4 @@
-"""Filters of connections: words that records must or must not contain."""
+"""Connection filters: words that records must or must not contain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .types import SourceRecord
 
 
 def matches(filter: str | None, record: SourceRecord) -> bool:
-    """Return whether a record contains all words of a filter, except those with a minus sign, which it must not
-    contain.
+    """Return whether a record matches a filter: it must contain the filter's words, except words with a minus sign,
+    which it must not contain.
 
     >>> record = SourceRecord(id="1", type="ticket", title="Refund", body="", metadata={"labels": "billing, open"})
     >>> matches("refund billing", record), matches("refund -billing", record), matches("refu", record)

@@ -99,8 +99,8 @@ def delete_connection(call: Call, site: SiteAccess, site_context_connection_id: 
     "syncSiteContextConnection", "POST", f"{_CONNECTION}/sync", needs=Can.EDIT, status=204, errors=(400, 404)
 )
 def sync(call: Call, site: SiteAccess, site_context_connection_id: str) -> None:
-    """Start a sync of a connection. The status of the connection shows its result. Returns an error for
-    sources that push their records."""
+    """Start a sync of a connection. The connection's status shows the result. Returns an error for sources that push
+    their records."""
     with call.db.write() as tx:
         sync_source(tx, site, site_context_connection_id)
 

@@ -203,8 +203,8 @@ def encode_usage(usage: SourceUsage) -> str:
 
 
 def is_current(tx: Transaction, connection_id: str, run: str) -> bool:
-    """Lock a connection, and return whether a sync is still its current sync. Return False if the connection no
-    longer exists."""
+    """Lock a connection, and return whether the sync ``run`` is still the connection's current sync. Return False if
+    the connection no longer exists."""
     return (
         tx.one(
             f"SELECT 1 FROM context_connections WHERE id = :id AND run = :run{tx.for_update}",
@@ -304,7 +304,7 @@ def list_topics_of_records(
 
 
 def set_topics_of_records(tx: Transaction, topics: Mapping[str, str | None]) -> None:
-    """Set the topics of records. ``topics``: by the ID of the record."""
+    """Set the topics of records. ``topics``: the topic IDs by record ID; None for records without a topic."""
     tx.run_many(
         "UPDATE context_records SET topic_id = :topic WHERE id = :id",
         [{"id": id, "topic": topic_id} for id, topic_id in sorted(topics.items())],

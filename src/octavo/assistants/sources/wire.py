@@ -88,7 +88,7 @@ class CreateContextConnection(Struct, rename="camel", kw_only=True):
 
 
 class UpdateContextConnection(Struct, rename="camel", kw_only=True):
-    """Updated settings of a connection. ``connector`` can be sent again, but must have the same value."""
+    """Updated settings of a connection. ``connector`` is optional and must be the current connector."""
 
     connector: ConnectorName | UnsetType = UNSET
     setup_settings: ContextSetup | UnsetType = UNSET
@@ -258,7 +258,8 @@ def _location(to: Recipient, organization_id: str, site_id: str, kind: str, id: 
 
 
 def read_records(given: list[ContextRecordInput]) -> list[SourceRecord]:
-    """Return records in their stored format. Raises BadRequest with the position of an invalid record."""
+    """Return records in their stored format. Raises BadRequest, which contains the record's position, if a record is
+    invalid."""
     return [_read_record(f"[{number}]", record) for number, record in enumerate(given)]
 
 

@@ -50,7 +50,7 @@ def list_texts(source: str) -> list[str]:
 
 
 def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """Return the texts that people replaced the translations in ``written`` with, by source text."""
+    """Return people's replacements for the translations in ``written``, by source text."""
     if len(source) != len(written):
         return {}
     learned: dict[str, str] = {}
@@ -61,7 +61,7 @@ def changed_by_people(source: list[str], written: list[str], now: list[str]) -> 
 
 
 def changed_fields(part: TranslationPartRow, page: Page) -> dict[str, str]:
-    """Return the text that people replaced translated fields with, by field of the source page."""
+    """Return people's replacements for translated fields, by field of the source page."""
     written = part.written.page
     if written is None:
         return {}

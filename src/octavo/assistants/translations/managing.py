@@ -50,8 +50,8 @@ def get_translation(
 
 @contextmanager
 def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[str | None]:
-    """Make preparations for ``create``, which must be called inside the ``with`` block, like ``prepare_copy``.
-    Raises the same errors as ``create``."""
+    """Provide the input for one call to ``create`` in the ``with`` block; see ``prepare_copy``. Raises the same errors
+    as ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
@@ -72,8 +72,8 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> 
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
-    """Create a copy of the source, which runs keep up to date, and start the first run. The copy is visible to the
-    same people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and
+    """Create a copy of the source, and start the first run. Later runs keep the copy up to date. The copy is visible to
+    the same people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and
     BadRequest if it can't be translated."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)

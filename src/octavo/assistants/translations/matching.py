@@ -19,7 +19,7 @@ _CANDIDATES = 60
 
 
 class SimilarText(Struct, frozen=True):
-    """Text in the translation memory that is similar to another segment. ``score``: their ``similarity``."""
+    """Text in the translation memory that is similar to another segment. ``score``: the ``similarity`` of the two."""
 
     source: str
     target: str

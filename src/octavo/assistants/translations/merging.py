@@ -137,8 +137,8 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations whose source text has changed, keyed by the new source text. They are kept until
-    people update them."""
+    """Return people's translations whose source text has changed, keyed by the new source text. Such a translation is
+    kept until someone updates it."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None

@@ -204,8 +204,8 @@ def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
 
 
 def _hash_part(part: Page | Item, manner: str) -> str:
-    """Return a hash of a page or item without its timestamps, and of the style instructions for models
-    (``manner``)."""
+    """Return a hash of a page or item (without its timestamps) and the style instructions for models. ``manner``: the
+    hash of these instructions."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )

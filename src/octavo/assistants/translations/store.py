@@ -60,8 +60,8 @@ class TranslationRow(Struct, frozen=True):
 
 class TranslatedPart(Struct, omit_defaults=True):
     """Result of a run for a page or item, without its text. ``source``: the fields of the source page at the time
-    of the run. ``outdated``: the source segments that have changed while people's translations of the previous text
-    are kept."""
+    of the run. ``outdated``: the changed source segments for which people's translations of the previous text are
+    kept."""
 
     page: Page | None = None
     item: Item | None = None
@@ -167,8 +167,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """If the translation into a language has its space in the trash, delete the translation, so that a new one can
-    be created. If that space is restored, it is no longer updated from the source."""
+    """Delete the translation into a language if the translated space is in the trash, so that a new translation can be
+    created. If that space is restored later, it is no longer updated from the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -222,7 +222,7 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
     """Delete the translations from and into a deleted or transferred space. The translation memory keeps their
-    text, but access to this space no longer lets people see it."""
+    text, but people can no longer see the text based on their access to this space."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -302,7 +302,7 @@ def end_run(
     problems: Sequence[Problem] = (),
 ) -> bool:
     """End a run in progress. Return False if the run isn't in progress. ``revision``: the revision that the run
-    created, if any. Problems beyond ``MAX_PROBLEMS`` are only counted."""
+    created, if any. Problems beyond ``MAX_PROBLEMS`` are counted but not stored."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(

@@ -43,7 +43,8 @@ declare(
 
 
 def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raise PreconditionFailed if a space has translations. Otherwise, moving it would silently delete them."""
+    """Raise PreconditionFailed if a space has translations, because transferring the space would silently delete
+    them."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(

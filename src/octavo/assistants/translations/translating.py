@@ -29,7 +29,8 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Maximum number of segments in a request. It is small because models make fewer mistakes with fewer segments."""
+"""Maximum number of segments in a request. The number is small because models make fewer mistakes with fewer
+segments."""
 _TERMS = 60
 _MISSING = "the model's answer doesn't contain a translation of this text"
 _REFUSED = "the translation and the source text have different tags or placeholders"

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 KEEP_TRYING = 3 * DAY
 """Time in milliseconds for which a failed event is retried."""
 FIRST_RETRY = 5_000
-"""Time in milliseconds before the first retry. It is doubled with each further retry."""
+"""Time in milliseconds before the first retry. The time doubles with each further retry."""
 LONGEST_RETRY = HOUR
 LONGEST_PAUSE = 60_000
 """Maximum time in milliseconds for which deliveries to an unresponsive recipient are paused."""

@@ -134,8 +134,8 @@ def insert_done(
     error: str | None,
     logs: list[LogLine],
 ) -> None:
-    """Insert an event that was answered immediately and was never in a queue. ``error``: the reason it failed, if
-    it did."""
+    """Insert an event that was answered immediately and was never in a queue. ``error``: the reason for the failure, if
+    the event failed."""
     insert(
         tx,
         recipient,
@@ -175,8 +175,8 @@ def list_deliveries(
 ) -> Slice[Delivery]:
     """Return the events of a recipient, newest first.
 
-    ``organization_id``: the organization that the events must belong to. ``waiting``: whether to include events
-    that haven't been attempted yet. ``status``: the status that the events must have.
+    ``organization_id``: the organization to filter by. ``waiting``: whether to include events that haven't been
+    attempted yet. ``status``: the status to filter by.
     """
     where = f"d.{recipient.kind}_id = :recipient"
     given: dict[str, Any] = {"recipient": recipient.id}

@@ -126,7 +126,7 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages in a response. Raises BadRequest with the invalid field."""
+    """Return the pages in a response. Raises BadRequest, which names the invalid field, if the response is invalid."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found

@@ -37,7 +37,7 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
     """Validate a configuration. Properties that aren't declared belong to the script, and are accepted. Raises
-    BadRequest with the invalid property."""
+    BadRequest, which names the invalid property, if the configuration is invalid."""
     if len(msgspec.json.encode(given)) > LARGEST:
         raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:

@@ -54,8 +54,8 @@ _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """Raised if an output can't be rendered. For the author of the script, the message describes the problem and
-    where it is."""
+    """Raised if an output can't be rendered. The message tells the script's author what the problem is and where it
+    is."""
 
 
 def read_output(data: bytes) -> JsonObject:

@@ -38,7 +38,7 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = HOUR
-"""Time in milliseconds after which page views are no longer delivered to an unresponsive script. It is limited
+"""Time in milliseconds after which page views are no longer delivered to an unresponsive script. The time is limited
 because there can be many page views."""
 drop_after("site_view", VIEWS_WAIT)
 
@@ -176,7 +176,7 @@ ANSWERED = (
     "content_compute_document",
 )
 """Types of events that are answered immediately. They aren't redelivered, because nothing is waiting for the
-response any longer."""
+response."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
@@ -224,8 +224,8 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 def problem_in(type: str, answer: ScriptAnswer) -> str | None:
     """Return the problem with a response; None if the script handled the event.
 
-    The script library responds with 500 if a script threw an error. At a public endpoint, any other status is the
-    script's own choice.
+    The script library responds with 500 if a script threw an error. At a public endpoint, no other status is a problem,
+    because the script chose it.
     """
     if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
         return None

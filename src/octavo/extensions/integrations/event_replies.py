@@ -32,7 +32,7 @@ _PATIENCE = 2.0
 
 
 class _Note:
-    """Record of an event. It is written when the script has responded and its background work has ended."""
+    """Record of an event. The record is written when the script has responded and its background work has ended."""
 
     def __init__(self, type: str, write: Callable[[ScriptOutcome], None]) -> None:
         self._type, self._write = type, write

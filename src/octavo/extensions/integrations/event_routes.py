@@ -142,8 +142,8 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     yields=SCRIPTS_REACH,
 )
 def set_development_mode(call: Call, integration: IntegrationAccess, body: DevelopmentMode) -> None:
-    """Send events to a tunnel instead of the published script. The events are those from the integration's own
-    organization, or from all organizations."""
+    """Send events to a tunnel instead of the published script. The tunnel receives the events from the integration's
+    own organization or, with `all`, from all organizations."""
     try:
         Fetcher(call.settings.allow_private_fetch).check_url(body.tunnel_url)
     except FetchError as error:

@@ -108,7 +108,7 @@ def list_sites_of_integration(
 def list_spaces(
     call: Call, installation: InstallationAccess, query: PlacesQuery
 ) -> Listing[SpaceInstallation]:
-    """List the spaces of an installation that the caller can see."""
+    """List the installation's spaces that the caller can see."""
     row = installation.row
     with call.db.read() as tx:
         only = None if installation.by_script else _seen(tx, installation)
@@ -128,7 +128,7 @@ def list_spaces(
 
 
 def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
-    """Return the spaces of an installation that the caller can see."""
+    """Return the installation's spaces that the caller can see."""
     org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
     placed = "s.id IN (SELECT p.space_id FROM integration_places p WHERE p.installation_id = :installation)"
     seen = select_visible_spaces(org, placed, installation=installation.row.id)
@@ -137,7 +137,7 @@ def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
 
 
 def _seen_sites(tx: Transaction, installation: InstallationAccess) -> list[str]:
-    """Return the sites of an installation that the caller can see."""
+    """Return the installation's sites that the caller can see."""
     org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
     placed = "t.id IN (SELECT p.site_id FROM integration_places p WHERE p.installation_id = :installation)"
     seen = select_visible_sites(org, placed, installation=installation.row.id)
@@ -147,7 +147,7 @@ def _seen_sites(tx: Transaction, installation: InstallationAccess) -> list[str]:
 
 @operation("listIntegrationInstallationSites", "GET", _SITES, needs=Can.VIEW)
 def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery) -> Listing[SiteInstallation]:
-    """List the sites of an installation that the caller can see."""
+    """List the installation's sites that the caller can see."""
     row = installation.row
     with call.db.read() as tx:
         only = None if installation.by_script else _seen_sites(tx, installation)

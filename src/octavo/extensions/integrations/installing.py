@@ -128,7 +128,8 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Update the given configuration, selections, and external IDs. Raises BadRequest if a value is invalid."""
+    """Update an installation's configuration, selections, and external IDs, if they are in ``given``. Raises BadRequest
+    if a value is invalid."""
     integration, row = _lock(tx, access.row)
     changes: JsonObject = {}
     if "configuration" in given:
@@ -267,8 +268,9 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Update the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if the
-    caller doesn't have permission, and NotFound if the integration isn't installed on the space or site."""
+    """Update an installation's configuration and external IDs, if they are in ``given``. Raises BadRequest if a value
+    is invalid, Forbidden if the caller doesn't have permission, and NotFound if the integration isn't installed on the
+    space or site."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _lock(tx, access.installation)

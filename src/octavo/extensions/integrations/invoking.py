@@ -207,7 +207,7 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
 def fetch_for(api_url: str, allowed: str) -> Fetch:
     """Return a function that makes requests on behalf of scripts.
 
-    Requests to the API are sent to it directly. All other requests follow the rules for outgoing requests.
+    Requests to the API go directly to the API. All other requests follow the rules for outgoing requests.
     ``allowed``: the value of the setting ``allow_private_fetch``."""
     api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]

@@ -1,4 +1,4 @@
-"""Stored description of an integration, which its publisher declares."""
+"""Manifest of an integration: the description that its publisher provides, as it is stored."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from octavo.core.url_patterns import origin_of
 from .manifest import Manifest
 
 MOST = 50
-"""Maximum number of hosts that an integration can show in frames. It is limited because proxies limit the size of
-headers."""
+"""Maximum number of hosts that an integration can show in frames. The number is limited because proxies limit the size
+of headers."""
 
 
 def policy_text(manifest: Manifest) -> str | None:

@@ -59,7 +59,8 @@ def public_endpoint(context: Context, name: str, installation_id: str = "", *pla
 def present_integrations(
     to: Recipient, tx: Transaction, rows: Sequence[IntegrationRow], actor: Actor | None
 ) -> list[Integration]:
-    """Return integrations in the API format, for ``actor`` or, if it is None, for their own scripts."""
+    """Return integrations in the API format, for ``actor`` or, if ``actor`` is None, for the integrations' own
+    scripts."""
     files = store.list_files(tx, [row.id for row in rows])
     owners: dict[str, tuple[Organization, bool]] = {}
     for organization_id in {row.organization_id for row in rows}:

@@ -95,8 +95,8 @@ _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
 )
-"""Values of ``Sec-Fetch-Dest`` for requests whose responses would run as code. They are rejected, because pages of
-sites trust code from their own origin."""
+"""Values of ``Sec-Fetch-Dest`` for requests whose responses would run as code. These requests are rejected, because
+site pages trust code from their own origin."""
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
 _NAME = re.compile(r"[a-z0-9-]{1,100}")
 

@@ -174,7 +174,7 @@ def list_integrations(
 ) -> Slice[IntegrationRow]:
     """Return integrations by name. By default, these are the public integrations that the server administrator
     offers or that the organizations in ``reached`` publish. ``organization_id``: an organization whose own and
-    installed integrations are returned in place of the ones that ``reached`` publishes."""
+    installed integrations are returned instead of those published by the organizations in ``reached``."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -218,8 +218,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations in a space or on a site, by name, including integrations that are installed in
-    the entire organization. Those are returned with their account."""
+    """Return the active integrations in a space or on a site, by name, including integrations that are installed in the
+    entire organization, which are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(

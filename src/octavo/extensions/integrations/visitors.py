@@ -1,7 +1,7 @@
 """Events about site visits that integrations receive: which pages visitors read, and how they rated these pages.
 
-Integrations receive the data that insights store, which doesn't identify visitors: it contains no IP address and no
-browser, and a visitor's ID is different on every site. The only cookie that it contains is the one with the
+Integrations receive the data that insights store, which doesn't identify visitors: it contains neither IP addresses nor
+browser details, and a visitor's ID is different on every site. The only cookie that it contains is the one with the
 visitor's consent, which scripts must respect."""
 
 from __future__ import annotations

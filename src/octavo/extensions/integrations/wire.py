@@ -199,7 +199,7 @@ class Installation(
 
 
 class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
-    """Update of an installation. Missing fields stay unchanged. The ``configuration`` is replaced as a whole."""
+    """Update of an installation. Missing fields stay unchanged. The entire ``configuration`` is replaced."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -208,8 +208,8 @@ class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
 
 
 class UpdatePlace(Struct, rename="camel"):
-    """Update of an integration's installation on a space or site. Missing fields stay unchanged. The
-    ``configuration`` is replaced as a whole."""
+    """Update of an integration's installation on a space or site. Missing fields stay unchanged. The entire
+    ``configuration`` is replaced."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET

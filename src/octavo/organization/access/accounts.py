@@ -46,7 +46,7 @@ def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
 
 
 def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]:
-    """Return the existing users among these IDs, by ID."""
+    """Return the users with these IDs, by ID. IDs of users who don't exist are left out."""
     rows = tx.all(f"SELECT {_USER} FROM users u WHERE u.id IN :ids", ids=sorted(set(user_ids)))
     return {row[0]: UserRow(*row) for row in rows}
 
@@ -132,8 +132,8 @@ def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """Insert an account that belongs to an organization and isn't a person. No one can sign in with this account, and
-    its email address is invalid."""
+    """Insert an account that an organization uses for a service or an integration, not for a person. No one can sign in
+    with this account, and its email address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
     user = UserRow(id, f"{id.lower()}@{domain}", name, None, 0, now())
@@ -156,13 +156,13 @@ def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
 
 
 def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
-    """Store the hash of a password. Compute it before the transaction, because hashing is slow."""
+    """Store the hash of a password. Compute the hash before the transaction, because hashing is slow."""
     tx.run("UPDATE users SET password_hash = :hash WHERE id = :id", hash=hashed, id=user_id)
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """Hand over the account to the person who verified its email address, by removing its password and the
-    organization that manages it."""
+    """Hand over the account to the person who verified its email address: delete its password, and end the control that
+    an organization has over it."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,
@@ -170,7 +170,7 @@ def hand_over_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_account(tx: Transaction, user_id: str) -> None:
-    """Deactivate an account. It is kept as the author of its content."""
+    """Deactivate an account. The account is kept as the author of its content."""
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
 
 
@@ -200,10 +200,10 @@ def erase_account(tx: Transaction, user_id: str) -> None:
 
 
 PEOPLE_LIKE = "(lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
-"""Condition on ``users u`` that matches part of a name or email address; see ``like_part``."""
+"""SQL condition on ``users u`` that matches users by part of their name or email address; see ``like_part``."""
 
 
 def like_part(text: str) -> str:
-    """Return the pattern that matches strings that contain ``text``, ignoring case."""
+    """Return the LIKE pattern that matches strings containing ``text``, ignoring case."""
     escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"

@@ -1,5 +1,5 @@
-"""Scopes that a person can grant to an app that requests API access through OAuth, and the operations of each
-scope.
+"""Scopes that a person can grant to an app that requests API access through OAuth, and the operations that each scope
+allows.
 
 The scopes have the same names as in the public API. Apps can't call operations that aren't covered by a scope.
 Such operations change accounts, tokens, sign-in, or entire organizations, or are specific to Octavo."""

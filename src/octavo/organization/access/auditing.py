@@ -28,8 +28,8 @@ ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split
 
 class AuditRow(Struct, frozen=True):
     """Event of the audit log. ``actor_kind`` and ``actor_name``: the kind and name of the actor's account; None if
-    there is no account, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction that
-    recorded the event; None in events recorded by earlier versions."""
+    there is no account, or if it no longer exists. ``source``: the origin of the event. ``correlation``: the ID of the
+    transaction that recorded the event. Both are None in events recorded by earlier versions."""
 
     id: str
     action: str
@@ -84,8 +84,8 @@ _watches: list[Watch] = []
 
 
 def watch_audit(watch: Watch) -> Watch:
-    """Register a function to call with the organization and target of each recorded event, in its
-    transaction."""
+    """Register a function to call with the organization and target of each recorded event, in the transaction that
+    records it."""
     _watches.append(watch)
     return watch
 
@@ -103,7 +103,7 @@ def audit(
     """Record ``action`` (``noun.done``) on ``target`` (type, ID). If ``by`` is None, the actor is the
     server itself.
 
-    ``before`` and ``after``: the state before and after the change, as any JSON value. They must not contain
+    ``before`` and ``after``: the state before and after the change, as any JSON value. These values must not contain
     secrets.
     """
     actor = by if isinstance(by, Person | Script) else None

@@ -127,8 +127,8 @@ class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
-    """Caller with access to a space. ``deleted``: whether the space is in the trash. Only operations that are
-    declared for such spaces can access them."""
+    """Caller with access to a space. ``deleted``: whether the space is in the trash. Only operations that are declared
+    for spaces in the trash can access it."""
 
     space_id: str
     locked: bool
@@ -200,7 +200,7 @@ def actor_or_stranger(call: Call) -> Actor | Stranger:
 
 
 def require_visitor(call: Call) -> Visitor:
-    """Return the visitor. Use this only to authorize visitors, because it requires that the caller is a visitor."""
+    """Return the visitor who made the request. Call this only if the caller is known to be a visitor."""
     caller = call.caller
     assert isinstance(caller, Visitor)
     return caller
@@ -515,8 +515,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Return the actor's access to a space, like ``find_space_access``, but also for spaces in the trash. Changes to
-    the permissions of such a space apply after it is restored."""
+    """Return the actor's access to a space, which may be in the trash; see ``find_space_access``. Changes to the
+    permissions of a space in the trash take effect when it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
@@ -544,7 +544,7 @@ def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> Spa
 
 
 class OtherMember(Struct, frozen=True):
-    """Another member of an organization that the caller has access to. It determines the objects that the member can
+    """Another member of an organization that the caller has access to. Use this to find the objects that the member can
     see. It isn't a proof, so it doesn't permit any action."""
 
     organization_id: str
@@ -571,8 +571,8 @@ def role_of_person(
     object_id: str,
     user_id: str,
 ) -> str | None:
-    """Return the role of a user other than the caller, such as a possible reviewer or a person to mention, in a space
-    or collection of the organization; None if the person can't see it."""
+    """Return the role that a user other than the caller, such as a possible reviewer or a person to mention, has in a
+    space or collection of the organization; None if the user can't see the space or collection."""
     if kind == "space":
         found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:

@@ -16,7 +16,7 @@ from octavo.kit.processes.image_conversion import redraw
 from .accounts import set_photo_url
 
 AVATARS = "/~avatars/"
-"""Path prefix of photo URLs, under the URL of all sites."""
+"""Path prefix of photo URLs, relative to the sites URL."""
 MAX_AVATAR = 8 * 1024**2
 """Maximum size of an uploaded photo in bytes."""
 _SIDE = 128
@@ -58,7 +58,7 @@ def set_avatar(tx: Transaction, sites_url: str, user_id: str, image: bytes) -> N
 
 
 def delete_avatar(tx: Transaction, user_id: str) -> bool:
-    """Delete a user's uploaded photo. Return False if there is none."""
+    """Delete a user's uploaded photo. Return False if the user doesn't have one."""
     deleted = bool(tx.run("DELETE FROM avatars WHERE user_id = :user", user=user_id))
     if deleted:
         set_photo_url(tx, user_id, None)
@@ -72,7 +72,7 @@ def set_team_avatar(tx: Transaction, team_id: str, image: bytes) -> None:
 
 
 def delete_team_avatar(tx: Transaction, team_id: str) -> bool:
-    """Delete a team's picture. Return False if there is none."""
+    """Delete a team's picture. Return False if the team doesn't have one."""
     return bool(tx.run("DELETE FROM team_avatars WHERE team_id = :team", team=team_id))
 
 
@@ -86,7 +86,7 @@ def find_avatar(tx: Transaction, avatar_id: str) -> bytes | None:
 
 
 def update_photo_urls(tx: Transaction, sites_url: str) -> None:
-    """Update the URLs of uploaded photos after the sites URL was changed in the settings."""
+    """Update the URLs of uploaded photos after the sites URL changes in the settings."""
     rows = tx.all(
         """SELECT a.user_id, a.id FROM avatars a JOIN users u ON u.id = a.user_id
            WHERE u.photo_url IS NULL OR u.photo_url <> :base || a.id""",

@@ -1,7 +1,7 @@
 """Evaluate roles on a space, collection, or site from the grants on it and on its ancestors.
 
-The rule itself is ``roles.decide``. This module provides its input, for one person or for all members at once. Lists of
-all objects that a person can see are filtered in SQL (see ``visibility``).
+The rule itself is ``roles.decide``. This module provides the input for the rule, for one person or for all members at
+once. Lists of all objects that a person can see are filtered in SQL (see ``visibility``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Step(NamedTuple):
 
 
 def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
-    """Return an object and the collections that contain it, innermost first; empty if it doesn't exist.
+    """Return an object and the collections that contain it, innermost first. The result is empty if the object doesn't
+    exist.
 
     A site isn't in any collection, and its spaces have their own permissions."""
     if kind == "collection":

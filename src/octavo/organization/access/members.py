@@ -21,8 +21,7 @@ def on_joined(hook: Joined) -> Joined:
     """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which a
     person becomes a member.
 
-    ``vouched``: whether the organization itself vouches that the account belongs to the person who has its email
-    address.
+    ``vouched``: whether the organization itself vouches that the account belongs to the owner of its email address.
     """
     _on_joined.append(hook)
     return hook
@@ -121,7 +120,8 @@ def set_sso(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 
 def note_seen(tx: Transaction, user_id: str, organization_id: str | None) -> None:
-    """Record that the user was active in the organization, or without one, in all of the user's organizations."""
+    """Record that the user was active in the organization. If the organization is None, record this for all of the
+    user's organizations."""
     only = "" if organization_id is None else " AND organization_id = :org"
     tx.run(
         f"UPDATE members SET last_seen_at = :at WHERE user_id = :user AND disabled = 0{only}",
@@ -140,7 +140,7 @@ def enable_membership(tx: Transaction, organization_id: str, user_id: str) -> No
 
 
 def disable_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
-    """Disable a membership. Return whether it was accepted, or None if there was none or it was already
+    """Disable a membership. Return whether it was accepted, or None if there was no membership or it was already
     disabled."""
     row = tx.one(
         """UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0
@@ -152,7 +152,7 @@ def disable_membership(tx: Transaction, organization_id: str, user_id: str) -> b
 
 
 def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
-    """Delete a membership. Return whether it was accepted, or None if there was none. The caller must handle
+    """Delete a membership. Return whether it was accepted, or None if there was no membership. The caller must handle
     dependent data."""
     row = tx.one(
         "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
@@ -185,6 +185,7 @@ def find_members(tx: Transaction, organization_id: str, user_ids: Iterable[str])
 
 
 def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
-    """Raise NotFound for ``place`` unless all users are members of the organization."""
+    """Raise NotFound unless all users are members of the organization. ``place``: the name of the request field, for
+    the error message."""
     if missing := set(user_ids) - find_members(tx, organization_id, user_ids):
         raise NotFound(f"{place}: there is no member with the ID {sorted(missing)[0]!r} in this organization")

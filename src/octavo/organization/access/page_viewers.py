@@ -14,8 +14,8 @@ from .page_rules import PageViewer, Rule, read_entry
 def list_viewers(
     tx: Transaction, organization_id: str, space_id: str, rules: Iterable[Rule]
 ) -> dict[str, PageViewer]:
-    """Return all people who can see a space, by ID, each with their role in the space and with those of their
-    teams that the rules refer to."""
+    """Return all people who can see a space, by ID, each with their role in the space and the teams they belong to,
+    including only teams that the rules mention."""
     entries = (read_entry(text) for rule in rules for text in rule)
     named = {entry.id for entry in entries if entry is not None and entry.subject == "team"}
     teams: dict[str, set[str]] = defaultdict(set)

@@ -1,5 +1,5 @@
-"""Limits on the access of a token or session, regardless of its user's role. They are checked on every access to an
-object.
+"""Limits on the access of a token or session, regardless of its user's role. The limits are checked on every access to
+an object.
 
 A session from an organization's identity provider, and a token that is bound to an organization, work only in that
 organization, because one organization's provider must not grant access to another organization. An organization that

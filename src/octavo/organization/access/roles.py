@@ -23,12 +23,12 @@ def at_least(role: str | None, wanted: str | None) -> bool:
 
 
 def role_height(role: str | None) -> int:
-    """Return one more than the position of a role in ``ORDER``, or 0 for a guest."""
+    """Return the rank of a role: its position in ``ORDER``, counting from 1, or 0 for a guest."""
     return _HEIGHT[role]
 
 
 def role_from_height(height: int) -> Role | None:
-    """Return the role with this height; see ``role_height``."""
+    """Return the role with this rank; see ``role_height``."""
     return ORDER[height - 1] if height else None
 
 
@@ -126,9 +126,9 @@ ORGANIZATION: Abilities = {
 class AccountNeed(NamedTuple):
     """Requirements on the token or session for an ability over the caller's own account.
 
-    ``whole``: whether the token or session must not be bound to one organization. ``session``: whether it
-    must be a session instead of a token. ``proved``: whether the person must have recently confirmed their
-    identity in the session."""
+    ``whole``: whether the token or session must work in all of the person's organizations, instead of being bound to
+    one of them. ``session``: whether it must be a session instead of a token. ``proved``: whether the person must have
+    recently confirmed their identity in the session."""
 
     whole: bool = False
     session: bool = False

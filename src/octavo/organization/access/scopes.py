@@ -1,4 +1,4 @@
-"""Permissions that scopes grant to tokens. They are derived from the table of operations.
+"""Permissions that scopes grant to tokens. The permissions are derived from the table of operations.
 
 ``read`` allows all GET operations, ``write`` all operations outside the area ``access``, and ``admin`` all
 operations. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
@@ -160,8 +160,8 @@ def _list_reached_scopes() -> tuple[str, ...]:
 
 
 SCRIPTS_REACH = _list_reached_scopes()
-"""Scopes for all possible actions of integration scripts. Scripts can perform all of these actions, so people
-need all of these scopes to choose scripts, where scripts run, and which tokens scripts get."""
+"""Scopes for all possible actions of integration scripts. Scripts can perform all of these actions, so people need all
+of these scopes to choose the scripts, the places where scripts run, or the tokens that scripts receive."""
 _SYNCED = ("changes:write", "content:write")
 """Scopes that an integration's `space:git:sync` scope includes, for Git sync operations only."""
 
@@ -190,7 +190,8 @@ def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
 
 
 def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
-    """Return whether an integration's scopes include a scope that other tokens use."""
+    """Return whether an integration's scopes include the access that ``needed`` gives. ``needed``: a scope for other
+    kinds of tokens, such as `content:read`."""
     area, _, verb = needed.partition(":")
     method = "GET" if verb == "read" else "PATCH"
     return any(
@@ -226,6 +227,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. The scopes
-    of a new token must not exceed ``own``."""
+    """Return whether a token with the scopes ``own`` can grant the scopes ``wanted`` to a new token. A new token can't
+    have scopes that ``own`` doesn't include."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

@@ -66,7 +66,8 @@ def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | 
 
 
 def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
-    """Raise NotFound for ``place`` unless all teams belong to the organization."""
+    """Raise NotFound unless all teams belong to the organization. ``place``: the name of the request field, for the
+    error message."""
     wanted = set(team_ids)
     found = tx.all(
         "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",

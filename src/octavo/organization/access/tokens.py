@@ -138,8 +138,8 @@ class _IntegrationToken(Struct, frozen=True, array_like=True):
 def create_integration_token(
     signer: Signer, integration_id: str, installation_id: str = "", by: Actor | None = None
 ) -> str:
-    """Return a token for an integration or an installation. It is valid for an hour, unless the integration
-    is uninstalled before that.
+    """Return a token for an integration or an installation. The token is valid for an hour, unless the integration is
+    uninstalled before then.
 
     The token is signed and not stored, because scripts get a new token with each event. ``by``: the person who creates
     it. The token stops working if that person loses the permission to create it."""
@@ -262,8 +262,9 @@ def _installation_actor(tx: Transaction, integration_id: str, installation_id: s
 
 
 class Grantor(Struct, frozen=True, array_like=True):
-    """Creator of a signed value, such as a link, that is used later without the creator: a person with a token or
-    session, or a script. The creator is part of the signed value and is checked on each use."""
+    """Creator of a signed value, such as a link, that is used later, without the creator's credentials. The creator is
+    a person with a token or session, or a script. The creator is part of the signed value and is checked on each
+    use."""
 
     user_id: str
     token_id: str
@@ -375,8 +376,8 @@ def cookie(call: Call, name: str | None = None) -> str | None:
 
 
 def cookie_header(context: Context, value: str, seconds: int, name: str | None = None) -> str:
-    """Return a Set-Cookie value for a cookie that scripts can't read and that browsers don't send with other
-    sites' forms."""
+    """Return a Set-Cookie value for a cookie that scripts can't read and that browsers don't send with forms from other
+    sites."""
     secure = "; Secure" if context.settings.url.startswith("https://") else ""
     name = name or cookie_name(context)
     return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
@@ -399,8 +400,8 @@ def _is_asked_by_us(call: Call) -> bool:
 
 
 def is_same_origin(origin: str, url: str) -> bool:
-    """Return whether an ``Origin`` header matches the server at a URL. All names for the local machine are
-    equivalent."""
+    """Return whether an ``Origin`` header matches the server at a URL. All names for the local machine are treated as
+    equal."""
     return _origin(origin) == _origin(url) is not None
 
 

@@ -133,8 +133,8 @@ class AuditTarget(Struct):
 
 
 class AuditActor(Struct):
-    """Actor of an entry in the audit log. ``system``: the server itself, or an unknown person. ``label``:
-    the current name."""
+    """Actor of an entry in the audit log. ``system``: the server itself, or an unknown person. ``label``: the actor's
+    current name."""
 
     type: Literal["user", "installation", "system"]
     id: str

@@ -1,4 +1,4 @@
-"""Effects of changes in a directory, whose users are members and whose groups are teams.
+"""Effects of changes in a directory: its users are members, and its groups are teams.
 
 A directory never makes existing accounts members. Instead, the owners of these accounts are invited, and until
 they accept, the responses to the directory contain only the data that it sent. An existing account keeps its name
@@ -117,8 +117,8 @@ def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.Sci
 
 
 def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.ScimUserRow:
-    """Create an account, and add it as a member with the organization's default role. If the account exists,
-    invite it.
+    """Create an account, and add it as a member with the organization's default role. If the person already has an
+    account, invite them instead.
 
     Raises ScimTaken if the person is already a member or has been invited."""
     email, organization_id = sent.email, org.organization_id
@@ -144,8 +144,8 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
 
 
 def _default_role(tx: Transaction, organization_id: str) -> str | None:
-    """Return the organization's default role, and serialize changes by the directory, because it can send the same user
-    twice at the same time."""
+    """Return the organization's default role, and lock the organization until the transaction ends, because a directory
+    can send the same user twice at the same time."""
     found = tx.value(
         f"SELECT default_role FROM organizations WHERE id = :id{tx.for_update}", id=organization_id
     )

@@ -118,7 +118,7 @@ def find_member(tx: Transaction, organization_id: str, user_id: str) -> ScimUser
 
 
 def find_invited(tx: Transaction, organization_id: str, email: str) -> ScimUserRow | None:
-    """Return the person with this email address who hasn't accepted yet."""
+    """Return the invited person with this email address, if they haven't accepted yet."""
     row = tx.one(f"{_INVITED} AND s.user_name = :email", org=organization_id, email=email)
     return _user(row) if row else None
 
@@ -162,7 +162,7 @@ def list_groups(
 
 
 def group_members(tx: Transaction, group_ids: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the IDs and names of the current and future members of teams, by team."""
+    """Return the IDs and names of the members of teams, including invited people who haven't accepted yet, by team."""
     rows = tx.all(
         """SELECT t.team_id, COALESCE(s.id, u.id) AS id,
              CASE WHEN m.accepted = 1 THEN u.display_name ELSE COALESCE(s.display_name, u.email) END
@@ -303,8 +303,8 @@ def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched
     """Link a new member to the user that the directory sent, add the member to that user's groups, and return the email
     address that the directory sent.
 
-    The member isn't linked if the email address is unverified, unless the organization itself vouches for it, because
-    the directory refers to the owner of that address.
+    The member isn't linked if the email address is unverified, unless the organization itself vouches for the account,
+    because the directory refers to the owner of that address.
     """
     proved = "" if vouched else " AND u.email_verified = 1"
     row = tx.one(

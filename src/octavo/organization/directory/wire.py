@@ -36,8 +36,8 @@ Text = Annotated[str, Meta(max_length=512)]
 
 
 class ShapeQuery(Struct, rename="camel"):
-    """Query parameters that select attributes, by comma-separated names. ``attributes``: the only attributes
-    to return, in addition to the ID. ``excludedAttributes``: the attributes to omit."""
+    """Query parameters that select attributes. Their values are comma-separated names. ``attributes``: the only
+    attributes to return, in addition to the ID. ``excludedAttributes``: the attributes to omit."""
 
     attributes: Annotated[str, Meta(max_length=1000)] | None = None
     excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None
@@ -351,7 +351,7 @@ def present_group(
 
 
 def encode(value: object, shape: ShapeQuery | None) -> bytes:
-    """Return a resource or a list of them as JSON, with the selected attributes."""
+    """Return a resource or a list of resources as JSON, with the selected attributes."""
     content = msgspec.to_builtins(value)
     if shape is not None and (shape.attributes or shape.excluded_attributes):
         if "Resources" in content:

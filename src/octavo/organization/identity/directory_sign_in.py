@@ -1,5 +1,4 @@
-"""People from the server's LDAP directory: their sign-in with the directory's password, their membership,
-and their teams.
+"""People from the server's LDAP directory: how they sign in, their membership, and their teams.
 
 The server administrator configures the directory, so its email addresses count as verified. People in the directory can
 sign in only with their directory password. A job deactivates the accounts of people who are no longer in the
@@ -225,8 +224,8 @@ jobs.schedule("syncDirectory", _EVERY, "syncDirectory")
 
 
 def _set_missing(tx: Transaction, subject: str, user_id: str, *, missing: bool) -> None:
-    """Record whether a person is missing. If not, reactivate an account that was deactivated because the person was
-    missing."""
+    """Record whether a person is missing. If the person isn't missing, reactivate the account if it was deactivated for
+    that reason."""
     was_deactivated = tx.value(
         "SELECT deactivated FROM external_identities WHERE provider = :provider AND subject = :subject",
         provider=PROVIDER,

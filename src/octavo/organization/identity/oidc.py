@@ -117,7 +117,7 @@ def _send(
 
 
 _cache: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
-"""A provider's metadata and keys, with the time when they were fetched."""
+"""Metadata and keys of the provider, each with the time when it was fetched."""
 
 
 def _fetch(context: Context, url: str, type: object, *, at_most: float = _KEEP_SECONDS) -> Any:

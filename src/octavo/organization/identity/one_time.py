@@ -20,7 +20,7 @@ def issue(
     tx: Transaction, sealer: Sealer, purpose: str, payload: msgspec.Struct, lifetime: int, secret: str = ""
 ) -> str:
     """Store a payload under a secret, and return the secret. By default, a new secret is generated.
-    ``lifetime``: the milliseconds for which the secret is valid."""
+    ``lifetime``: how long the secret is valid, in milliseconds."""
     secret = secret or secrets.token_urlsafe(32)
     hashed = hash_token(secret)
     tx.insert(

@@ -2,7 +2,7 @@
 
 The library checks the origin (always the app's origin), the host that a passkey is bound to, and the signature. This
 module does the rest: a challenge expires quickly and can be used only once and for one purpose, and an authenticator
-whose counter doesn't increase is rejected, because it must be a clone."""
+whose counter doesn't increase is rejected, because it may have been cloned."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Passwords. They are hashed with argon2id, with limited concurrency. Verification takes the same amount of work
-whether or not the account has a password."""
+"""Password rules, hashing, and verification. Passwords are hashed with argon2id, with limited concurrency. Verification
+takes the same amount of work whether or not the account has a password."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *,
 
     Call this after disabling or removing the member. If the person isn't in any other organization, all of the person's
     sessions end and all tokens are revoked. Otherwise, sessions and tokens that aren't bound to this organization stay
-    valid, but no longer give access to it, because each request checks the membership. People who never accepted the
-    membership always keep their sessions and tokens, because an organization must not be able to sign people out by
-    adding and removing them."""
+    valid, but no longer give access to this organization, because each request checks the membership. People who never
+    accepted the membership always keep their sessions and tokens, because an organization must not be able to sign
+    people out by adding and removing them."""
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
         user=user_id,

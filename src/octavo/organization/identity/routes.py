@@ -40,7 +40,7 @@ from .tokens import issue_token
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""Maximum number of lookups of sign-in methods from one IP address per window of ``attempts``."""
+"""Maximum number of times that one IP address can look up sign-in methods within a time window (see ``attempts``)."""
 
 
 def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
@@ -69,8 +69,7 @@ def _audit_own_account(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record a change that the caller made to the caller's own account in the audit logs of the caller's
-    organizations."""
+    """Record, in the audit logs of the caller's organizations, a change that the caller made to their own account."""
     actor: Actor = call.actor
     audit_person(
         tx,

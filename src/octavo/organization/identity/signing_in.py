@@ -30,8 +30,8 @@ FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
-"""Maximum number of links to email to one address per window of ``attempts``. A window is as long as a link is
-valid."""
+"""Maximum number of links to email to one address within a time window (see ``attempts``). A window is as long as a
+link is valid."""
 _SWEEP_EVERY = 3600
 
 
@@ -41,8 +41,8 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """Emailed link. ``first``: whether it is valid only until the person first signs in. ``email``: the address of the
-    account. The link is valid only while the account has this address."""
+    """Emailed link. ``first``: whether the link is valid only until the person first signs in. ``email``: the address
+    of the account. The link is valid only while the account has this address."""
 
     user_id: str
     first: bool = False
@@ -78,7 +78,7 @@ class _Challenge(Struct, frozen=True):
 
 
 def _find_person(tx: Transaction, email: str) -> _Person | None:
-    """Return a person who can sign in: not a service account, and not deactivated."""
+    """Return the person with this email address, unless the account is deactivated or is a service account."""
     row = tx.one(
         "SELECT id, password_hash FROM users WHERE email = :email AND disabled = 0 AND kind = 'person'",
         email=email.strip().lower(),
@@ -190,7 +190,7 @@ def start_passkey(context: Context, browser: Browser, challenge: str | None) -> 
 def with_passkey(
     context: Context, browser: Browser, challenge: str, credential: passkeys.UsedCredential
 ) -> CompletedSignIn:
-    """Sign in with a passkey. Raises Unauthorized if that fails, always with the same message."""
+    """Sign in with a passkey. Raises Unauthorized, always with the same message, if the sign-in fails."""
     found = passkeys.finish_authentication(context, challenge, credential)
     with context.db.write() as tx:
         if isinstance(found, passkeys.AcceptedPasskey):

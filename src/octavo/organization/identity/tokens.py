@@ -23,8 +23,8 @@ def issue_token(
     expires_at: str | None,
     organization_id: str | None,
 ) -> tuple[TokenRow, str]:
-    """Create a token for ``owner_id``, and return it with its secret. ``organization_id``: the only
-    organization that it gives access to.
+    """Create a token for ``owner_id``, and return it with its secret. ``organization_id``: the only organization that
+    the token gives access to.
 
     Raises BadRequest if a value is invalid, and Forbidden if the new token would have more scopes, a wider reach, or a
     later expiration than the caller's token or session."""

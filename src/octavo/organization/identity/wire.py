@@ -111,7 +111,7 @@ class SetUpAccount(Struct, rename="camel"):
 
 
 class ProveIdentity(Struct):
-    """Request body of a confirmation. ``code``: the code for two-factor authentication."""
+    """Request body for confirming the caller's identity. ``code``: the code for two-factor authentication."""
 
     password: Password
     code: Code | None = None

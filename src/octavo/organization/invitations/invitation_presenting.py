@@ -23,8 +23,8 @@ from .wire import InviteLink, InvitingOrganization, ShownInvitation
 
 
 def present_by_secret(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
-    """Return the invitation or link with this secret. If it is unknown, used, expired, or invalid, raises the same
-    NotFound error."""
+    """Return the invitation or link with this secret. Raises NotFound, always with the same message, if the secret is
+    unknown, used, expired, or invalid."""
     organization_id = find_organization_of_link(tx, secret)
     link = (
         invite_links.find_usable_link(tx, context, organization_id, secret)

@@ -261,8 +261,8 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
 
 
 def hash_new_password(tx: Transaction, secret: str, password: str) -> str:
-    """Return the hash of an acceptable password. It is computed only for holders of an invitation's secret.
-    Raises NotFound if the secret is invalid, and BadRequest if the password isn't acceptable."""
+    """Return the hash of a new password. The hash is computed only for holders of an invitation's secret. Raises
+    NotFound if the secret is invalid, and BadRequest if the password isn't acceptable."""
     require_acceptable_password(password, get_invitation(tx, secret).email)
     return hash_password(password)
 

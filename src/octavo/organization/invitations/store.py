@@ -259,8 +259,8 @@ def list_links(
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
-    """Set the role of a link. The person who changes the role becomes the link's creator. The link depends on the
-    creator's permissions."""
+    """Set the role of a link. The person who changes the role becomes the link's creator, whose permissions the link
+    depends on."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,

@@ -91,8 +91,8 @@ def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[M
 
 
 def _explain_refusal(expression: str) -> str | None:
-    """Return the reason that no change request could meet the rule, or None if the expression returns a boolean
-    for at least one sample."""
+    """Return the reason why no change request could meet the rule, or None if the expression returns a boolean for at
+    least one sample."""
     reason = None
     for change in _SAMPLES:
         for actor in ("author", "reviewer"):

@@ -205,7 +205,7 @@ def update_organization(tx: Transaction, organization_id: str, columns: Mapping[
 
 
 def forget_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:
-    """Clear the organization's default content if it is this site, because the site is being deleted."""
+    """Clear the organization's default content if it is this site. Called when the site is deleted."""
     settings = get_organization(tx, organization_id).settings
     if settings.default_content is not None and settings.default_content.get("site") == site_id:
         settings = msgspec.structs.replace(settings, default_content=None)

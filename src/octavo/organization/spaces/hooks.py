@@ -37,7 +37,7 @@ class NewSpace(Struct, frozen=True):
 
 CopyHook = Callable[[Transaction, Copy], None]
 WriteCopy = Callable[[Transaction, str], None]
-"""Function that writes some rows of the duplicate with this ID."""
+"""Function ``(tx, copy_id)`` that writes some of the rows of a duplicate."""
 ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
@@ -81,8 +81,8 @@ def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> s
 
 
 def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
-    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row, with the
-    ``NewSpace``."""
+    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row. ``beginning``:
+    the new space's main branch and first revision."""
     _on_begin.append(hook)
 
 

@@ -73,7 +73,8 @@ def collection_depth(tx: Transaction, collection_id: str | None) -> int:
 
 
 def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
-    """Raise BadRequest if collections of ``height`` levels would be nested too deeply in ``parent_id``."""
+    """Raise BadRequest if placing a collection with ``height`` levels in ``parent_id`` would exceed the maximum
+    depth."""
     if collection_depth(tx, parent_id) + height > MAX_DEPTH:
         raise BadRequest(f"parent: collections can be nested at most {MAX_DEPTH} levels deep")
 

@@ -21,8 +21,8 @@ from .trash import ABANDONED, BEING_REMOVED, UNFINISHED
 _BATCH = 1_000
 """Number of rows per transaction when deleting part of a space."""
 _PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
-"""SQL condition for spaces to purge. They include unfinished duplicates that were started more than a day ago,
-because the processes that were creating them must have crashed."""
+"""SQL condition for spaces to purge, including unfinished duplicates that were started more than a day ago: the
+processes that were creating them must have crashed."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:

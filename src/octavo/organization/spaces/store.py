@@ -365,8 +365,8 @@ def insert_space(
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """Set the latest revision of the space with this main branch. This has no effect for the branch of a change
-    request."""
+    """Set the latest revision of the space whose main branch this is. If the branch belongs to a change request, do
+    nothing."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,

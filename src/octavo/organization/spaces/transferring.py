@@ -31,11 +31,11 @@ from .placing import list_inside, lock_order
 
 
 def transfer_space(tx: Transaction, access: SpaceAccess, organization_id: str) -> None:
-    """Move a space to the top level of another organization.
+    """Transfer a space to the top level of another organization.
 
     Raises Forbidden unless the caller administers the current organization, NotFound or Forbidden if the caller doesn't
-    have access to the new organization, Conflict if the space is already in it, and PreconditionFailed if the space is
-    part of a site."""
+    have access to the new organization, Conflict if the space already belongs to that organization, and
+    PreconditionFailed if the space is part of a site."""
     target = _enter_target(tx, access, organization_id)
     space_id = access.space_id
     _lock_transfer(tx, access.organization_id, target, [space_id])

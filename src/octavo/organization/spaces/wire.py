@@ -43,7 +43,7 @@ class SpaceUrls(Struct):
 
 
 class VisitorAuth(Struct):
-    """Visitor sign-in for a space: ``custom`` (at the owner's URL) or through an ``integration``."""
+    """Visitor authentication for a space: ``custom`` (on the owner's own server) or through an ``integration``."""
 
     backend: Literal["custom", "integration"]
 
@@ -60,8 +60,7 @@ class GitOperation(Struct, rename="camel", kw_only=True):
 
 class GitSyncState(Struct, rename="camel", kw_only=True):
     """Repository that a space or site is synced with. ``url``: the URL of the folder in the repository.
-    ``parentInstallationId``: the site or collection that a space is synced as part of. ``operation``: the
-    last sync."""
+    ``parentInstallationId``: the site or collection whose sync includes the space. ``operation``: the last sync."""
 
     repo_name: str
     installation_status: Literal["unauthenticated", "active", "pending"] = "active"

@@ -15,8 +15,8 @@ from .authorization import ObjectAccess
 
 
 class PeopleWithAccess(NamedTuple):
-    """Page of the list of people with access to an object. ``slice``: their user IDs. ``standings``: the role of each
-    member, by user ID. ``steps``: the path from the object outward."""
+    """One page of the list of people with access to an object. ``slice``: the user IDs on the page. ``standings``: the
+    role of each member, by user ID. ``steps``: the path from the object outward."""
 
     slice: Slice[str]
     standings: Mapping[str, EvaluatedRole]

@@ -114,9 +114,9 @@ class PermissionPlace(Struct, rename="camel", kw_only=True):
     """Possible source of a person's role, and whether it determines the role.
 
     ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their teams on the
-    object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These three are omitted if
-    the caller can't list the grants on the object. ``role``: the person's role in the organization, only if the source
-    is the organization."""
+    object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These three fields are
+    omitted if the caller can't list the grants on the object. ``role``: the person's role in the organization, only if
+    the source is the organization."""
 
     object: PermissionObject
     decides: bool

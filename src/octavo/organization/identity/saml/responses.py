@@ -167,7 +167,7 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
 
 def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
     """Return the content that the signature at a location covers, parsed from the signed bytes. Raises RefusedResponse
-    if no certificate of the provider verifies it."""
+    if none of the provider's certificates verifies the signature."""
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
     from lxml import etree
@@ -348,8 +348,8 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
 
 
 def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
-    """Raise RefusedResponse if ``moment`` isn't between NotBefore and NotOnOrAfter of ``element``. Return
-    NotOnOrAfter; by default, a day from ``moment``."""
+    """Raise RefusedResponse if ``moment`` isn't between NotBefore and NotOnOrAfter of ``element``. Return NotOnOrAfter,
+    or if it is missing, a day after ``moment``."""
     begins, ends = _time(element.get("NotBefore")), _time(element.get("NotOnOrAfter"))
     if needs_end and ends is None:
         raise RefusedResponse("SAML response: must have an expiration time")

@@ -102,8 +102,8 @@ def get_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> wire
 def update_saml_provider(
     call: Call, org: OrgAccess, saml_provider_id: str, body: wire.UpdateProvider
 ) -> wire.Provider:
-    """Update a SAML provider. A new entity ID means a different provider, so links between the provider's
-    users and accounts are removed."""
+    """Update a SAML provider. A new entity ID identifies a different provider, so links between the provider's users
+    and accounts are removed."""
     with call.db.write() as tx:
         before = store.get_provider(tx, org.organization_id, saml_provider_id)
         values = _validate_columns(tx, org, body)

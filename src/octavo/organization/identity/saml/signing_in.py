@@ -7,8 +7,7 @@
   with the secret.
 
 3. ``finish``: a browser with the secret and the cookie gets a session. If the answer doesn't belong to a request, a
-  person must confirm it. If it is for an account that never accepted the membership, the account's owner must connect
-  the account.
+  person must confirm it. If the account's owner never accepted the membership, the owner must connect the account.
 
 The provider is trusted only for its organization, so the session gives access only to that organization. With an email
 address, the provider can identify only people who accepted their membership, and accounts that the organization

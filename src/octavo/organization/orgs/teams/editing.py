@@ -103,7 +103,7 @@ def update_members(
     memberships: Mapping[str, TeamRole],
     remove: Sequence[str],
 ) -> None:
-    """Add and remove people, identified by ID or email address. ``memberships``: the roles of people.
+    """Add and remove people, identified by ID or email address. ``memberships``: the roles to give, by person.
 
     A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team, and
     NotFound if a person isn't a member of the organization."""
