@@ -154,6 +154,8 @@ def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scen
         ": Search without results"
     )
     assert notification["urls"]["app"].endswith(f"{scene.site}/~/health".replace("/orgs/", "/o/"))
+    about = world.get("admin", scene.site)
+    assert notification["site"] == {"id": about["id"], "title": about["title"]}
     edit = {"operation": "insert_page", "title": "Secret", "document": {"markdown": "Words.\n"}}
     scene.change({**edit, "visibleTo": [{"kind": "user", "user": world.users["editor"], "level": "read"}]})
     assert assign({"kind": "team", "team": team}).is_success

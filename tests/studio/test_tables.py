@@ -198,6 +198,30 @@ def test_menus_sort_and_insert_rows(app):
     page.context.close()
 
 
+def test_table_settings_show_cards_and_hide_the_header(app):
+    sheet = Sheet(app)
+    page = sheet.open()
+    _cell(page, "Size").hover()
+    page.get_by_role("button", name="Column").nth(1).click()
+    menu = page.get_by_role("menu", name="Column “Size”")
+    menu.get_by_role("menuitem", name="Table settings").click()
+    panel = page.get_by_role("complementary", name="Table")
+    columns = panel.get_by_role("list", name="Columns")
+    expect(columns.get_by_role("listitem")).to_contain_text(["Name", "Size", "Use"])
+    panel.get_by_role("switch", name="Header row").uncheck()
+    expect(page.locator("th", has_text="Size")).to_be_hidden()
+    panel.get_by_role("switch", name="Header row").check()
+    panel.get_by_role("button", name="Add column").click()
+    expect(columns.get_by_role("listitem")).to_have_count(4)
+    columns.get_by_role("button", name="Column “Size”").click()
+    page.get_by_role("menuitem", name="Type").click()
+    page.get_by_role("menuitemradio", name="Number").click()
+    expect(columns.get_by_role("listitem").nth(1)).to_contain_text("Number")
+    panel.get_by_role("button", name="Cards").click()
+    expect(page.get_by_role("listitem").filter(has_text="two")).to_be_visible()
+    page.context.close()
+
+
 def test_cells_edited_by_two_people_at_once_are_both_kept(app):
     sheet = Sheet(app)
     ines, max_ = sheet.open(), sheet.open()

@@ -59,7 +59,11 @@ const EXTRA: Record<string, Partial<NodeSpec>> = {
   "tabs-item": { isolating: true },
   "stepper-step": { defining: true },
   column: { isolating: true },
-  table: { isolating: true, attrs: { ...ATTRIBUTES, hidden: { default: {} }, rest: { default: [] } } },
+  table: {
+    isolating: true,
+    allowGapCursor: false,
+    attrs: { ...ATTRIBUTES, hidden: { default: {} }, rest: { default: [] } },
+  },
   if: { defining: true },
 };
 
@@ -116,7 +120,7 @@ function nodes(): Record<string, NodeSpec> {
   found["caption"] = part("paragraph+");
   found["expandable_title"] = part("paragraph");
   found["expandable_body"] = part("block+");
-  found["table_head"] = part("table_heading+", { attrs: {}, isolating: false });
+  found["table_head"] = part("table_heading+", { attrs: {}, isolating: false, allowGapCursor: false });
   found["table_heading"] = part("text*", {
     attrs: { id: { default: null }, column: { default: { type: "text", textAlignment: "left" } } },
     marks: "",
@@ -124,6 +128,7 @@ function nodes(): Record<string, NodeSpec> {
   found["table_row"] = part("(table_cell | table_value)*", {
     attrs: { id: { default: null }, order: { default: null }, values: { default: {} } },
     isolating: false,
+    allowGapCursor: false,
   });
   found["table_cell"] = part("in_cells+", { attrs: { ...FRAGMENT, absent: { default: false } } });
   found["table_value"] = {

@@ -47,6 +47,16 @@ export function blockOf(state: EditorState): BlockAt | undefined {
   return blockAround(selection.$from);
 }
 
+/** Return the adjacent blocks that the selected text is in, if there are several. */
+export function severalBlocks(
+  { selection }: EditorState,
+): { from: number; to: number; nodes: Node[] } | undefined {
+  const range = selection instanceof TextSelection ? selection.$from.blockRange(selection.$to) : null;
+  if (!range || range.endIndex - range.startIndex < 2) return undefined;
+  const nodes = childrenOf(range.parent).slice(range.startIndex, range.endIndex);
+  return nodes.every(isMovable) ? { from: range.start, to: range.end, nodes } : undefined;
+}
+
 /** Select the block that contains the caret; when repeated, select the block around it. */
 export const selectBlock: Command = (state, dispatch) => {
   const { selection } = state;
@@ -76,9 +86,23 @@ function keepSelection(transaction: Transaction, before: Selection, from: number
   );
 }
 
-/** Return a command that moves the block past its sibling or, at the edge of its parent, out of the parent. */
+/** Return a command that moves the block past its sibling or, at the edge of its parent, out of the parent. Several
+ * selected blocks only move past siblings. */
 export function moveBlock(by: -1 | 1): Command {
   return (state, dispatch) => {
+    const several = severalBlocks(state);
+    if (several) {
+      const { from, to } = several;
+      const beside = by < 0 ? state.doc.resolve(from).nodeBefore : state.doc.resolve(to).nodeAfter;
+      if (!beside || !isMovable(beside)) return true;
+      // The sibling moves past the blocks, so the selection stays.
+      const size = beside.nodeSize;
+      const transaction = by < 0
+        ? state.tr.delete(from - size, from).insert(to - size, beside)
+        : state.tr.delete(to, to + size).insert(from, beside);
+      dispatch?.(transaction.scrollIntoView());
+      return true;
+    }
     const block = blockOf(state);
     if (block === undefined) return false;
     const place = state.doc.resolve(block.position);
@@ -108,6 +132,18 @@ export function moveBlock(by: -1 | 1): Command {
 }
 
 export const duplicateBlock: Command = (state, dispatch) => {
+  const several = severalBlocks(state);
+  if (several) {
+    const { from, to, nodes } = several;
+    const transaction = state.tr.insert(to, nodes.map(withoutKeys));
+    const { anchor, head } = state.selection;
+    const shift = to - from;
+    dispatch?.(
+      transaction.setSelection(TextSelection.create(transaction.doc, anchor + shift, head + shift))
+        .scrollIntoView(),
+    );
+    return true;
+  }
   const block = blockOf(state);
   if (block === undefined) return false;
   if (dispatch) {
@@ -119,6 +155,14 @@ export const duplicateBlock: Command = (state, dispatch) => {
 };
 
 export const deleteBlock: Command = (state, dispatch) => {
+  const several = severalBlocks(state);
+  const parent = several && state.doc.resolve(several.from).parent;
+  if (several && parent!.childCount > several.nodes.length) {
+    const transaction = state.tr.delete(several.from, several.to);
+    const near = transaction.doc.resolve(Math.min(several.from, transaction.doc.content.size));
+    dispatch?.(transaction.setSelection(Selection.near(near)).scrollIntoView());
+    return true;
+  }
   const block = blockOf(state);
   if (block === undefined) return false;
   if (dispatch) {

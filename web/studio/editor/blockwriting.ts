@@ -53,7 +53,7 @@ export function writeBlocks(place: HTMLElement, options: Options): BlockWriting 
           return true;
         },
       }),
-      ...editingPlugins({ save: send, link: openLink, find: openFind, comment: () => {} }),
+      ...editingPlugins({ save: send, link: openLink, find: openFind, comment: () => {}, menu: () => {} }),
       finding(),
       toolbar({}),
     ],

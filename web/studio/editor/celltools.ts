@@ -74,6 +74,14 @@ export function cellTools(options: CellOptions): Plugin {
         });
         return DecorationSet.create(doc, found);
       },
+      handleDOMEvents: {
+        // The browser would drag the selected cells, even from a cell between them that isn't selected.
+        dragstart(view, event) {
+          if (!(view.state.selection instanceof CellSelection)) return false;
+          event.preventDefault();
+          return true;
+        },
+      },
       // The browser selects text while the pointer moves from cell to cell; keep the cells selected. It also reports
       // late, after the next key, what it selected for the cells that are selected now.
       createSelectionBetween(view, $anchor, $head) {
@@ -142,6 +150,7 @@ class CellBar {
     hidden: true,
   });
   #merge: HTMLButtonElement;
+  #mergeWord = h("span", { class: "button-word" });
   #count = h("span", { class: "cell-count", role: "status" });
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shown: CellSelection | undefined;
@@ -161,7 +170,11 @@ class CellBar {
       if (!splitCells(this.view.state, this.view.dispatch)) mergeCells(this.view.state, this.view.dispatch);
       this.view.focus();
     });
-    this.#button(t("clear"), "eraser", () => this.#run(clearChosen), "Del");
+    this.#merge.append(this.#mergeWord);
+    this.#button(t("clear"), "eraser", () => this.#run(clearChosen), "Del").append(
+      h("span", { class: "button-word" }, t("clear")),
+    );
+    this.#dom.append(h("span", { class: "bar" }));
     const { comment } = options;
     if (comment) {
       this.#button(words.comment, "regular/comment", () => {
@@ -225,6 +238,7 @@ class CellBar {
       this.#merge.hidden = !splits && !mergeCells(this.view.state);
       const label = splits ? t("splitCells") : t("mergeCells");
       set(this.#merge, { title: label, "aria-label": label });
+      this.#mergeWord.textContent = label;
       this.#dom.hidden = false;
       this.#place();
     }, DELAY);

@@ -1,7 +1,9 @@
 /** Node views of hints and code. */
 import type { Node } from "prosemirror-model";
+import { TextSelection } from "prosemirror-state";
 import { classes } from "../document/drawing.ts";
 import { hintStyle } from "../document/richdrawing.ts";
+import { t } from "../../shared/words.ts";
 import { copyText } from "../parts/copying.ts";
 import { setData } from "./blockdata.ts";
 import { h, set, sign } from "./dom.ts";
@@ -49,7 +51,8 @@ export class CodeView extends Drawn {
   override contentDOM: HTMLElement;
   #caption: HTMLElement;
   /** The rendering of its lines, if they are a diagram. */
-  #drawn = h("div", { class: "diagram-drawn", contenteditable: "false" });
+  #drawn = h("div", { class: "diagram-drawn", contenteditable: "false", onclick: () => this.#open() });
+  #state = h("span", { role: "status" });
   #drawing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
@@ -78,18 +81,31 @@ export class CodeView extends Drawn {
     if (!isDiagram) return this.#drawn.remove();
     const code = linesOf(this.node);
     const { diagramImage, drawDiagram } = await import("./diagrams.ts");
-    const found = await drawDiagram(code);
+    const { drawn: found, ...wrong } = await drawDiagram(code);
     if (code !== linesOf(this.node)) return;
     this.#drawn.classList.toggle("wrong", found === undefined);
     if (found) this.#drawn.replaceChildren(diagramImage(found, code));
-    const state = h(
-      "span",
-      { class: found ? "diagram-state" : "diagram-state wrong", role: "status" },
-      found ? words.valid : words.invalidDiagram,
-    );
-    this.#drawn.querySelector(".diagram-state")?.remove();
-    if (this.editable) this.#drawn.append(state);
+    if (this.editable) {
+      set(this.#state, { class: found ? "diagram-state" : "diagram-state wrong" });
+      // An error at the end is reported in the line after it.
+      const { line } = wrong as { line?: number };
+      this.#state.textContent = found
+        ? words.valid
+        : line
+        ? t("invalidDiagramInLine", { line: Math.min(line, this.node.childCount) })
+        : words.invalidDiagram;
+      this.#drawn.append(this.#state);
+    }
     this.dom.prepend(this.#drawn);
+  }
+
+  /** Put the caret in the source of a diagram, which is shown while it is there. */
+  #open(): void {
+    const at = this.position();
+    if (at === undefined || !this.editable) return;
+    const { state } = this.view;
+    this.view.dispatch(state.tr.setSelection(TextSelection.create(state.doc, at + 2)));
+    this.view.focus();
   }
 
   destroy(): void {
@@ -101,7 +117,10 @@ export class CodeView extends Drawn {
     const lines = this.node.childCount;
     this.dom.className = classes(
       "code",
-      this.dom.classList.contains("with-diagram") && "with-diagram",
+      // Classes that the editor added stay.
+      ...["with-diagram", "with-caret", "ProseMirror-selectednode"].filter((name) =>
+        this.dom.classList.contains(name)
+      ),
       data.title ? "titled" : null,
       data.overflow === "wrap" && "wrap",
       data.lineNumbers === true && "numbered",

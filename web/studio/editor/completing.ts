@@ -253,7 +253,7 @@ class List {
 }
 
 /** Return a title with the typed text highlighted. */
-function marked(title: string, typed: string): (HTMLElement | string)[] {
+export function marked(title: string, typed: string): (HTMLElement | string)[] {
   const at = typed ? title.toLowerCase().indexOf(typed.toLowerCase()) : -1;
   if (at < 0) return [title];
   return [title.slice(0, at), h("b", {}, title.slice(at, at + typed.length)), title.slice(at + typed.length)];

@@ -63,7 +63,9 @@ function colorsOf(dark: boolean): Record<string, string> {
 
 let ready: Promise<Window> | undefined;
 let asked = 0;
-const waiting = new Map<number, (drawn: Diagram | undefined) => void>();
+/** A rendered diagram, or the line of the source with the error if it is known. */
+type Result = { drawn: Diagram } | { drawn?: undefined; line?: number };
+const waiting = new Map<number, (result: Result) => void>();
 
 /** Return the frame when it can render. */
 function frame(): Promise<Window> {
@@ -79,7 +81,7 @@ function frame(): Promise<Window> {
       if (source !== made.contentWindow) return;
       if (data.ready) resolve(made.contentWindow!);
       else {
-        waiting.get(data.id)?.(data.drawn);
+        waiting.get(data.id)?.(data);
         waiting.delete(data.id);
       }
     });
@@ -88,8 +90,8 @@ function frame(): Promise<Window> {
   return ready;
 }
 
-/** Render a diagram in the theme's colors. Return undefined if its source is invalid. */
-export async function drawDiagram(code: string): Promise<Diagram | undefined> {
+/** Render a diagram in the theme's colors. */
+export async function drawDiagram(code: string): Promise<Result> {
   const window = await frame();
   const id = ++asked;
   const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark") &&
@@ -97,7 +99,7 @@ export async function drawDiagram(code: string): Promise<Diagram | undefined> {
       matchMedia("(prefers-color-scheme: dark)").matches);
   return new Promise((resolve) => {
     waiting.set(id, resolve);
-    setTimeout(() => waiting.delete(id) && resolve(undefined), PATIENCE);
+    setTimeout(() => waiting.delete(id) && resolve({}), PATIENCE);
     window.postMessage({ id, code, dark, colors: colorsOf(dark), font: FONT }, "*");
   });
 }

@@ -238,6 +238,36 @@ function goToRow(by: number): Command {
   };
 }
 
+/** Return whether a block is a diagram, whose source is shown only while the caret is in it. */
+function isDiagram({ type, attrs }: Node): boolean {
+  return type === nodes.code_block && String(attrs.data.syntax ?? "").toLowerCase() === "mermaid";
+}
+
+/** Move from a selected diagram into its source. */
+const writeSource: Command = (state, dispatch) => {
+  const { selection } = state;
+  if (!(selection instanceof NodeSelection) || !isDiagram(selection.node)) return false;
+  dispatch?.(state.tr.setSelection(TextSelection.create(state.doc, selection.from + 2)).scrollIntoView());
+  return true;
+};
+
+/** Select a diagram next to the caret. The browser can't move into its source, which isn't shown. */
+function selectDiagram(by: -1 | 1): Command {
+  return (state, dispatch, view) => {
+    const { $head, empty } = state.selection;
+    if (!empty || !$head.parent.isTextblock || !view?.endOfTextblock(by < 0 ? "up" : "down", state)) {
+      return false;
+    }
+    const at = by < 0 ? $head.before() : $head.after();
+    const place = state.doc.resolve(at);
+    const beside = by < 0 ? place.nodeBefore : place.nodeAfter;
+    if (!beside || !isDiagram(beside)) return false;
+    dispatch?.(state.tr.setSelection(NodeSelection.create(state.doc, by < 0 ? at - beside.nodeSize : at)));
+    view.focus();
+    return true;
+  };
+}
+
 /** Insert a paragraph below a block that is selected as a whole. */
 const writeBelow: Command = (state, dispatch) => {
   const { selection } = state;
@@ -254,9 +284,13 @@ const hardBreak: Command = (state, dispatch) => {
   return true;
 };
 
-/** Add a paragraph when Arrow down is pressed at the end of a page whose last block isn't a paragraph. */
+/** Add a paragraph when Arrow down is pressed at the end of a page whose last block is selected or isn't a paragraph. */
 const writeAtEnd: Command = (state, dispatch, view) => {
-  const { $head } = state.selection;
+  const { $head, $from, to } = state.selection;
+  const end = state.doc.content.size;
+  if (state.selection instanceof NodeSelection && end - to <= $from.depth) {
+    return paragraphAfter(state, end, dispatch);
+  }
   if (view && !view.endOfTextblock("down", state)) return false;
   const last = state.doc.lastChild!;
   if ($head.depth === 0 || $head.index(0) !== state.doc.childCount - 1 || last.type === nodes.paragraph) {
@@ -309,9 +343,10 @@ export interface Keys {
   link: (view: EditorView) => void;
   find: (view: EditorView) => void;
   comment: (view: EditorView) => void;
+  menu: (view: EditorView) => void;
 }
 
-function bindings({ save, link, find, comment }: Keys): Record<string, Command> {
+function bindings({ save, link, find, comment, menu }: Keys): Record<string, Command> {
   const found: Record<string, Command> = {
     "Mod-b": mark("bold"),
     "Mod-i": mark("italic"),
@@ -319,10 +354,12 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Mod-Shift-x": mark("strikethrough"),
     "Mod-Shift-.": mark("superscript"),
     "Mod-Shift-,": mark("subscript"),
-    "Mod-k": (_, __, view) => (view && link(view), true),
+    // While a block is selected, it opens the search of the app.
+    "Mod-k": ({ selection }, _, view) => !(selection instanceof NodeSelection) && (view && link(view), true),
     "Mod-f": (_, __, view) => (view && find(view), true),
     "Mod-s": () => (save(), true),
     "Mod-Alt-m": (_, __, view) => (view && comment(view), true),
+    "Mod-/": (_, __, view) => (view && menu(view), true),
     "Mod-z": chainCommands(undoInputRule, undo),
     "Mod-y": redo,
     "Shift-Mod-z": redo,
@@ -358,6 +395,7 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
       newLine,
       leaveTitle,
       writeCaption,
+      writeSource,
       writeBelow,
       nextItem,
       newlineInCode,
@@ -378,7 +416,8 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
       selectNodeBackward,
     ),
     Delete: chainCommands(deleteChosen, deleteSelection, joinTextblockForward, selectNodeForward),
-    ArrowDown: writeAtEnd,
+    ArrowUp: selectDiagram(-1),
+    ArrowDown: chainCommands(selectDiagram(1), writeAtEnd),
   };
   return found;
 }

@@ -1,16 +1,27 @@
 /** The gutter next to the block under the pointer: a button that adds a block below, and a grip for dragging and its menu. */
-import { NodeSelection, Plugin, TextSelection } from "prosemirror-state";
+import { NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { Slice } from "prosemirror-model";
+import type { Slice } from "prosemirror-model";
 import { schema } from "../document/schema.ts";
-import { blockOf, deleteBlock, duplicateBlock, isMovable, type Turn, turnInto } from "./blocks.ts";
+import {
+  blockOf,
+  deleteBlock,
+  duplicateBlock,
+  isMovable,
+  severalBlocks,
+  type Turn,
+  turnInto,
+} from "./blocks.ts";
 import { moveOrLeave, putBesideAbove } from "./columns.ts";
 import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
 import { chosen } from "./threadmarks.ts";
 import { openSettings } from "./opening.ts";
+import { openWith } from "./settingsopener.ts";
 import { keyName, type ToolbarOptions } from "./toolbar.ts";
 import { words } from "./words.ts";
+
+openWith(openSettings);
 
 export function blockHandle(options: ToolbarOptions): Plugin {
   return new Plugin({ view: (view) => new Handle(view, options) });
@@ -126,8 +137,16 @@ class Handle {
     );
   }
 
+  /** Return the selected blocks if they are several and include the block of the handle. */
+  #several(): ReturnType<typeof severalBlocks> {
+    const several = severalBlocks(this.view.state);
+    const at = this.#at?.position;
+    return several && at !== undefined && at >= several.from && at < several.to ? several : undefined;
+  }
+
   #choose(): boolean {
     if (this.#at === undefined || this.#at.position >= this.view.state.doc.content.size) return false;
+    if (this.#several()) return true;
     const { doc } = this.view.state;
     const node = doc.nodeAt(this.#at.position);
     if (node === null || !NodeSelection.isSelectable(node)) return false;
@@ -165,15 +184,24 @@ class Handle {
 
   #drag(event: DragEvent): void {
     if (!this.#choose() || event.dataTransfer === null) return event.preventDefault();
-    const selection = this.view.state.selection as NodeSelection;
-    const slice: Slice = selection.content();
+    const several = this.#several();
+    const { doc, selection } = this.view.state;
+    const slice: Slice = several ? doc.slice(several.from, several.to) : selection.content();
     const { dom, text } = this.view.serializeForClipboard(slice);
     event.dataTransfer.clearData();
     event.dataTransfer.setData("text/html", dom.innerHTML);
     event.dataTransfer.setData("text/plain", text);
     event.dataTransfer.effectAllowed = "copyMove";
     if (this.#at) event.dataTransfer.setDragImage(this.#at.element, 0, 0);
-    this.view.dragging = { slice, move: true } as EditorView["dragging"];
+    const remove = (transaction: Transaction): void => {
+      const now = severalBlocks(this.view.state);
+      if (now) transaction.delete(now.from, now.to);
+    };
+    this.view.dragging = {
+      slice,
+      move: true,
+      ...(several ? { node: { replace: remove } } : {}),
+    } as unknown as EditorView["dragging"];
     this.#dropBetween();
   }
 
@@ -226,7 +254,14 @@ const TURN_ICONS: Record<Turn, string> = {
   expandable: "square-caret-down",
 };
 
-/** Return the menu of the selected block. */
+/** Return the place of the block of the selection in the window. */
+export function boxOf(view: EditorView): DOMRect {
+  const block = blockOf(view.state);
+  const element = block && view.nodeDOM(block.position);
+  return (element instanceof HTMLElement ? element : view.dom).getBoundingClientRect();
+}
+
+/** Open the menu of the selected block. */
 export function openBlockMenu(
   view: EditorView,
   beside: HTMLElement | DOMRect,

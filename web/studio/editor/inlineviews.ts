@@ -48,14 +48,17 @@ export class FormulaView extends Drawn {
     if (!this.editable) return;
     this.#shown.addEventListener("click", () => openSettings(this.view, this.position(), this.dom));
     this.dom.append(
-      h("button", {
-        type: "button",
-        class: "block-tool",
-        title: words.editFormula,
-        "aria-label": words.editFormula,
-        onclick: (event: MouseEvent) =>
-          openSettings(this.view, this.position(), event.currentTarget as HTMLElement),
-      }, sign("edit")),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "block-tool with-word",
+          onclick: (event: MouseEvent) =>
+            openSettings(this.view, this.position(), event.currentTarget as HTMLElement),
+        },
+        sign("edit"),
+        words.editFormula,
+      ),
     );
   }
 

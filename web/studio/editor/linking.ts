@@ -6,9 +6,11 @@ import { safeUrl, urlOf } from "../document/drawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
 import type { Data, Ref } from "../document/types.ts";
+import { marked } from "./completing.ts";
 import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import type { Lookup } from "./lookup.ts";
+import { senderOf } from "./uploads.ts";
 import { words } from "./words.ts";
 
 export interface Found {
@@ -153,6 +155,8 @@ export interface TargetBox {
   take: (found: Found) => void;
   /** Remove the link. If undefined, there is no button. */
   remove?: () => void;
+  /** Upload a file as the target. If undefined, there is no button. */
+  upload?: (file: File) => Promise<Ref>;
   onclose?: () => void;
 }
 
@@ -160,7 +164,7 @@ export interface TargetBox {
 export function openTargets(
   view: EditorView,
   beside: HTMLElement | { left: number; top: number; bottom: number },
-  { title, label, value, find, take, remove, onclose }: TargetBox,
+  { title, label, value, find, take, remove, upload, onclose }: TargetBox,
 ): void {
   close?.();
   const input = h("input", {
@@ -182,6 +186,7 @@ export function openTargets(
     h("div", { class: "link-row" }, input),
     list,
     message,
+    label ? null : foot(),
   );
   const done = (): void => {
     close?.();
@@ -201,6 +206,24 @@ export function openTargets(
       }, drawIcon("link-slash")),
     );
   }
+  if (upload) {
+    const choice = h("input", { type: "file", class: "hidden-text", "aria-label": t("uploadFile") });
+    choice.addEventListener("change", () => {
+      const file = choice.files?.[0];
+      if (!file) return;
+      set(message, { "data-bad": null });
+      message.textContent = `${words.uploading} ${file.name}`;
+      upload(file).then((ref) => {
+        if (!box.isConnected) return;
+        close?.();
+        take({ title: file.name, ref });
+      }, (problem: Error) => {
+        set(message, { "data-bad": true });
+        message.textContent = problem.message;
+      });
+    });
+    box.lastElementChild!.append(h("label", { class: "link" }, t("uploadFile"), choice));
+  }
   let choices: Found[] = [];
   let active = 0;
   let asked = 0;
@@ -218,6 +241,7 @@ export function openTargets(
         {
           role: "option",
           id: `link-choice-${at}`,
+          "aria-label": choice.title,
           class: choice.within ? "completion within" : "completion",
           "aria-selected": String(at === active),
           onclick: () => choose(at),
@@ -226,9 +250,10 @@ export function openTargets(
         h(
           "span",
           { class: "completion-text" },
-          h("span", { class: "completion-title" }, choice.title),
+          h("span", { class: "completion-title" }, ...marked(choice.title, input.value.trim())),
           choice.line ? h("small", {}, choice.line) : null,
         ),
+        at === active ? h("kbd", { "aria-hidden": "true" }, "Enter") : null,
       );
       const named = choice.group && choice.group !== group
         ? [h("div", { class: "menu-group", role: "presentation" }, choice.group)]
@@ -293,6 +318,19 @@ export function openTargets(
   look();
 }
 
+/** Return the line below the choices: the keys, and what is added. */
+function foot(): HTMLElement {
+  const key = (names: string[], effect: string) =>
+    h("span", { "aria-hidden": "true" }, ...names.map((name) => h("kbd", {}, name)), effect);
+  return h(
+    "div",
+    { class: "link-foot" },
+    key(["↑", "↓"], words.choose),
+    key(["Enter"], t("linkInline")),
+    key(["Esc"], t("closeInline")),
+  );
+}
+
 async function linkTo(view: EditorView, from: number, to: number, found: Found): Promise<void> {
   const { create } = found;
   setLink(view, from, to, create ? await create.run() : found.ref, create?.title ?? found.title);
@@ -303,6 +341,7 @@ export function openLink(view: EditorView): void {
   const before = linkAt(view.state);
   const { from, to } = before ?? view.state.selection;
   const chosen = view.state.doc.textBetween(from, to, " ").trim();
+  const send = senderOf(view);
   openTargets(view, view.coordsAtPos(from), {
     title: words.link,
     // Selected text is often the title of a page.
@@ -313,6 +352,7 @@ export function openLink(view: EditorView): void {
       return [...pages, ...files, ...(create ? newTarget(typed, pages, create) : [])];
     },
     take: (found) => void linkTo(view, from, to, found),
+    ...(send ? { upload: async (file) => ({ kind: "file", file: (await send(file)).file }) } : {}),
     ...(before
       ? { remove: () => view.dispatch(view.state.tr.removeMark(before.from, before.to, schema.marks.link!)) }
       : {}),

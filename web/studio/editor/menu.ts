@@ -9,6 +9,10 @@ export interface MenuItem {
   /** The group heading, shown above the first item of the group. */
   group?: string;
   keys?: string;
+  /** The current value, for an item that opens another menu. */
+  value?: string;
+  /** Whether a line separates the item from the one above. */
+  line?: boolean;
   icon?: string;
   danger?: boolean;
   off?: boolean;
@@ -44,6 +48,7 @@ export function openMenu(
         rows.push(h("div", { class: "menu-group", role: "presentation" }, item.group));
       }
       group = item.group;
+      if (item.line && at) rows.push(h("hr", { role: "presentation" }));
       rows.push(h(
         "button",
         {
@@ -52,6 +57,7 @@ export function openMenu(
           class: item.danger ? "danger" : null,
           "aria-checked": item.chosen === undefined ? null : String(item.chosen),
           "aria-disabled": item.off ? "true" : null,
+          "aria-haspopup": item.value === undefined ? null : "menu",
           tabindex: "-1",
           onmousemove: () => {
             if (active !== at) {
@@ -64,6 +70,8 @@ export function openMenu(
         item.icon ? drawIcon(item.icon) : null,
         h("span", { class: "menu-label" }, item.label),
         item.keys ? h("kbd", {}, item.keys) : null,
+        item.value === undefined ? null : h("span", { class: "menu-value" }, item.value),
+        item.value === undefined ? null : drawIcon("angle-right"),
         item.chosen ? h("span", { class: "menu-chosen" }, drawIcon("check")) : null,
       ));
     });

@@ -19,7 +19,7 @@ function caught(part: number): number {
 }
 
 /** Return a width in the unit of the file. */
-function widthOf(before: unknown, part: number): unknown {
+export function widthOf(before: unknown, part: number): unknown {
   const { unit } = (before ?? {}) as { unit?: string };
   return unit === "%" ? { unit, value: Math.round(part * 100) } : Math.round(part * COLUMN);
 }

@@ -5,18 +5,24 @@
 import type { Node } from "prosemirror-model";
 import type { Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import "../parts/switch.css";
 import made from "../../generated/node-fields.json" with { type: "json" };
 import { t } from "../../shared/words.ts";
 import { same } from "../document/comparing.ts";
-import { documentType } from "../document/schema.ts";
+import { documentType, schema } from "../document/schema.ts";
 import type { Data, Json, Ref } from "../document/types.ts";
 import { words } from "./words.ts";
 import { h, place } from "./dom.ts";
 import { fileField } from "./filefield.ts";
+import { headless } from "./grid.ts";
 import { languageName, LANGUAGES } from "./languages.ts";
 import { lookupOf, openTargets, pagesFor } from "./linking.ts";
 import { settingsHost } from "./settingshost.ts";
 import { drawIcon } from "./icons.ts";
+import { widthOf } from "./resizing.ts";
+import { showHeader } from "./tablemenus.ts";
+import { drawTable } from "./tablesettings.ts";
+import { keyName } from "./toolbar.ts";
 
 interface FieldType {
   kind: "text" | "bool" | "number" | "int" | "ref" | "length" | "texts" | "object";
@@ -155,7 +161,10 @@ export function followSettings(view: EditorView, transaction: Transaction): void
     return closeSettings();
   }
   open.position = pos;
-  if (now.attrs !== before.attrs) open.draw();
+  // The settings of a table list its columns.
+  if (now.attrs !== before.attrs || now.type === schema.nodes.table && now.firstChild !== before.firstChild) {
+    open.draw();
+  }
 }
 
 /** Show the form of the node at a position. Each change is a separate edit. */
@@ -181,7 +190,7 @@ export function showSettings(view: EditorView, position: number | undefined, bes
       : undefined;
     const name = focused?.dataset.field;
     const [start, end] = [focused?.selectionStart, focused?.selectionEnd];
-    form.replaceChildren(...drawFields(view, type, now));
+    form.replaceChildren(...drawFields(view, type, now), ...drawKeys(type));
     const again = name && form.querySelector<HTMLInputElement>(`[data-field="${CSS.escape(name)}"]`);
     if (!again) return;
     again.focus();
@@ -294,11 +303,27 @@ function drawFields(view: EditorView, type: string, node: Node): HTMLElement[] {
     const change = (value: unknown): void => setField(view, name, field, value);
     return drawField(view, type, name, field, source?.[name], change);
   });
+  if (type === "table") {
+    const { position } = open!;
+    const header = toggle(
+      "hideHeader",
+      t("headerRow"),
+      !headless(node),
+      (on) => showHeader(view, position, on),
+    );
+    return [
+      ...drawTable(view, position, node),
+      ...((node.attrs.data.view as Data).type === "cards" ? [] : [header]),
+      ...found,
+    ];
+  }
   if (type !== "image") return found;
   // An image is alone or with others in a block that defines their alignment.
   const around = view.state.doc.resolve(open!.position).parent;
   const outer = Object.entries(FIELDS.blocks.images!).filter(([name]) => !HIDDEN.has(name));
+  const files = found.splice(0, 2);
   return [
+    h("div", { class: "file-cards" }, ...files),
     ...found,
     ...outer.map(([name, field]) =>
       drawField(
@@ -342,6 +367,7 @@ function drawField(
     return targetField(view, LABELS[name] ?? name, value as Ref | undefined, !field.required, change);
   }
   if (name === "alt") return altField(value, change);
+  if (type === "image" && name === "width") return widthField(field, value, change);
   return control(name, field, value, change);
 }
 
@@ -431,13 +457,7 @@ function control(
 ): HTMLElement {
   const label = LABELS[name] ?? name;
   if (field.kind === "bool") {
-    const box = h("input", {
-      type: "checkbox",
-      "data-field": name,
-      onchange: () => change(box.checked || undefined),
-    });
-    box.checked = value === true;
-    return h("label", { class: "field check" }, box, h("span", {}, label));
+    return toggle(name, label, value === true, (on) => change(on || undefined));
   }
   const input = field.choices ? chooser(field, value) : textOf(name, field, value);
   input.dataset.field = name;
@@ -449,6 +469,59 @@ function control(
   if (input instanceof HTMLSelectElement) input.addEventListener("change", send);
   else whileTyped(input, send);
   return h("label", { class: "field" }, h("span", {}, label), input);
+}
+
+function toggle(name: string, label: string, on: boolean, change: (on: boolean) => void): HTMLElement {
+  const box = h("input", {
+    type: "checkbox",
+    role: "switch",
+    "data-field": name,
+    onchange: () => change(box.checked),
+  });
+  box.checked = on;
+  return h("label", { class: "field check" }, h("span", {}, label), box);
+}
+
+/** The widths of an image that one click sets, as parts of the column. */
+const PARTS = [.5, .75, 1];
+
+function widthField(field: FieldType, value: unknown, change: (value: unknown) => void): HTMLElement {
+  const input = control("width", field, value, change);
+  const parts = PARTS.map((part) => {
+    const width = widthOf(value, part);
+    return h("button", {
+      type: "button",
+      "data-field": `width ${part}`,
+      "aria-pressed": String(same(value as Json | undefined, width as Json)),
+      onclick: () => change(width),
+    }, `${part * 100}%`);
+  });
+  const choices = h("div", { class: "segments", role: "group", "aria-label": t("width") }, ...parts);
+  return h("div", { class: "width-row" }, input, choices);
+}
+
+/** The keys that work on a selected block of a type, with their effects. */
+const KEYS: Record<string, [keys: string[], effect: string][]> = {
+  image: [
+    [["Alt ←", "→"], t("resizeInline")],
+    [["Enter"], t("captionInline")],
+  ],
+  table: [
+    [["Tab"], t("nextCellInline")],
+    [["Shift ↓"], t("selectCellsInline")],
+    [["Alt ↓"], t("moveRowInline")],
+  ],
+};
+
+function drawKeys(type: string): HTMLElement[] {
+  const keys = [...KEYS[type] ?? [], [["Esc"], t("closeInline")] as const];
+  return [h(
+    "p",
+    { class: "settings-keys", "aria-hidden": "true" },
+    ...keys.map(([names, effect]) =>
+      h("span", {}, ...names.map((name) => h("kbd", {}, keyName(name.replace(" ", "-")))), effect)
+    ),
+  )];
 }
 
 /** The labels of options. An option without one is labeled with its own name. */

@@ -22,10 +22,11 @@ import {
   setColumnType,
   sortRows,
 } from "./tablecommands.ts";
-import { keyName } from "./toolbar.ts";
+import { openSettingsOf } from "./settingsopener.ts";
+import { keyName, openColors } from "./toolbar.ts";
 import { words } from "./words.ts";
 
-const TYPE_ICONS: Record<string, string> = {
+export const TYPE_ICONS: Record<string, string> = {
   text: "font",
   number: "hashtag",
   checkbox: "regular/square-check",
@@ -88,6 +89,22 @@ export function growTable(view: EditorView, position: number, kind: "row" | "col
   view.focus();
 }
 
+/** Show the table at a position as a grid or as cards. */
+export function showAs(view: EditorView, position: number, type: "grid" | "cards"): void {
+  const { hideHeader: _, cardSize: __, ...rest } = viewOf(view, position);
+  const own = type === "cards" ? { cardSize: "medium" } : { hideHeader: false };
+  setData(view, position, { view: { ...rest, type, ...own } });
+}
+
+/** Show or hide the header of the table at a position. */
+export function showHeader(view: EditorView, position: number, shown: boolean): void {
+  setData(view, position, { view: { ...viewOf(view, position), hideHeader: !shown } });
+}
+
+function viewOf(view: EditorView, position: number): Data {
+  return (view.state.doc.nodeAt(position)!.attrs.data as Data).view as Data;
+}
+
 /** Select a row and open its menu. `position`: the position of the table. */
 export function openRowMenu(view: EditorView, position: number, row: number, beside: HTMLElement): void {
   const table = view.state.doc.nodeAt(position);
@@ -122,14 +139,40 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
     command(view.state, view.dispatch, view);
     view.focus();
   };
-  const shown = (table.attrs.data as Data).view as Data;
   const text = column.type === "text";
   const last = table.childCount - 1;
   const cells = CellSelection.of(view.state.doc, before, { top: 0, bottom: last, left: at, right: at });
   view.dispatch(view.state.tr.setSelection(cells));
   view.focus();
-  const group = view.state.doc.nodeAt(position)!.textContent || words.column;
-  openMenu(view, beside, words.column, [
+  const name = view.state.doc.nodeAt(position)!.textContent;
+  const group = name ? t("columnNamed", { name }) : words.column;
+  const openTypes = () =>
+    openMenu(
+      view,
+      beside,
+      words.columnType,
+      types.columnTypes.map((type) => ({
+        label: words.columnTypes[type] ?? type,
+        ...(TYPE_ICONS[type] ? { icon: TYPE_ICONS[type] } : {}),
+        chosen: type === column.type,
+        group: words.columnType,
+        run: run(setColumnType(table, before, at, type)),
+      })),
+    );
+  const openAlign = () =>
+    openMenu(
+      view,
+      beside,
+      words.alignment,
+      ["left", "center", "right"].map((align) => ({
+        label: words.alignments[align]!,
+        icon: `align-${align}`,
+        chosen: (column.textAlignment ?? "left") === align,
+        group: words.alignment,
+        run: run(setColumn(position, { textAlignment: align })),
+      })),
+    );
+  openMenu(view, beside, group, [
     {
       label: t("sortAscending"),
       icon: "arrow-up-short-wide",
@@ -145,9 +188,30 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
       run: run(sortRows(table, before, at, true)),
     },
     {
+      label: words.columnType,
+      icon: TYPE_ICONS[column.type] ?? "font",
+      value: words.columnTypes[column.type] ?? column.type,
+      line: true,
+      group,
+      run: openTypes,
+    },
+    ...(text
+      ? [
+        {
+          label: words.alignment,
+          icon: "align-left",
+          value: words.alignments[String(column.textAlignment ?? "left")] ?? "",
+          group,
+          run: openAlign,
+        },
+        { label: words.color, icon: "palette", value: "", group, run: () => openColors(view, beside) },
+      ]
+      : []),
+    {
       label: words.columnBefore,
       icon: "arrow-left",
       keys: keyName("Alt-Shift-←"),
+      line: true,
       group,
       run: run(insertColumn(table, before, at)),
     },
@@ -181,45 +245,18 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
       run: run(duplicateColumns(table, before, at, at)),
     },
     {
+      label: t("tableSettings"),
+      group,
+      icon: "gear",
+      line: true,
+      run: () => void openSettingsOf(view, before, beside),
+    },
+    {
       label: words.deleteColumn,
       group,
       icon: "regular/trash-can",
       danger: true,
       run: run(deleteColumns(table, before, at, at)),
-    },
-    ...types.columnTypes.map((type) => ({
-      label: words.columnTypes[type] ?? type,
-      ...(TYPE_ICONS[type] ? { icon: TYPE_ICONS[type] } : {}),
-      chosen: type === column.type,
-      group: words.columnType,
-      run: run(setColumnType(table, before, at, type)),
-    })),
-    ...(text
-      ? ["left", "center", "right"].map((align) => ({
-        label: words.alignments[align]!,
-        icon: `align-${align}`,
-        chosen: column.textAlignment === align,
-        group: words.alignment,
-        run: run(setColumn(position, { textAlignment: align })),
-      }))
-      : []),
-    {
-      label: shown.hideHeader === true ? words.showHead : words.hideHead,
-      icon: shown.hideHeader === true ? "regular/eye" : "regular/eye-slash",
-      group: words.table,
-      run: () => setData(view, before, { view: { ...shown, hideHeader: shown.hideHeader !== true } }),
-    },
-    {
-      label: shown.type === "cards" ? words.asGrid : words.asCards,
-      icon: shown.type === "cards" ? "table" : "grip",
-      group: words.table,
-      run: () => {
-        const { hideHeader: _, cardSize: __, ...rest } = shown;
-        const next = shown.type === "cards"
-          ? { ...rest, type: "grid", hideHeader: false }
-          : { ...rest, type: "cards", cardSize: "medium" };
-        setData(view, before, { view: next });
-      },
     },
   ]);
 }

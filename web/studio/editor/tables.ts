@@ -10,6 +10,9 @@ import type { Position } from "./drawn.ts";
 import { type Column, columnsOf, mergedCells, spanAttributes } from "./grid.ts";
 import { viewWords as words } from "./viewwords.ts";
 
+/** The state of a view in the library whose elements can't be reused. */
+const REPLACED = 3;
+
 /** Code that only the editor needs. */
 const commands = () => import("./tablemenus.ts");
 
@@ -123,7 +126,12 @@ class TableView implements NodeView {
   }
 
   update(node: Node): boolean {
-    if (node.type !== this.node.type || viewOf(node).type !== viewOf(this.node).type) return false;
+    if (node.type !== this.node.type) return false;
+    if (viewOf(node).type !== viewOf(this.node).type) {
+      // The library would keep the elements of the rows, which differ between grids and cards.
+      (this.dom as HTMLElement & { pmViewDesc: { dirty: number } }).pmViewDesc.dirty = REPLACED;
+      return false;
+    }
     // Cells are rendered by the type of their column, which may have changed.
     const before = columnsOf(this.node);
     const after = columnsOf(node);

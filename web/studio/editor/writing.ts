@@ -8,7 +8,7 @@ import { t } from "../../shared/words.ts";
 import { same } from "../document/comparing.ts";
 import { writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
-import { changeContent, type Changes } from "../state/changing.ts";
+import { changeContent, type Changes, ownRevisions } from "../state/changing.ts";
 import { readBytes } from "../state/fileInput.ts";
 import { live } from "../state/live.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
@@ -25,13 +25,14 @@ import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
 import { faultMarks } from "./faultmarks.ts";
 import { finding, openFind } from "./finding.ts";
-import { blockHandle } from "./handle.ts";
+import { blockHandle, boxOf, openBlockMenu } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
 import type { KeptPage } from "./storedpage.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./annotations.ts";
 import { findWith, openLink } from "./linking.ts";
+import { imageTools } from "./imagetools.ts";
 import { linkPreview } from "./linkpreview.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
@@ -383,7 +384,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     const by = news.user?.id === session.user.value?.id
       ? words.yourself
       : news.user?.displayName ?? words.someone;
-    if (livePage) say(by);
+    if (livePage && !ownRevisions.has(news.revisionId!)) say(by);
     void look(by).catch(() => {});
   });
   addEventListener("online", again, { signal });
@@ -415,6 +416,13 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const tools = {
     ...(options.oncomment ? { comment: options.oncomment } : {}),
     note: (target: EditorView) => void openNote(target, noteWords),
+  };
+  const blockTools = {
+    ...tools,
+    ...(change === IN_MAIN || subject.changes ? {} : {
+      reuse: (target: EditorView) =>
+        makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+    }),
   };
   const kept: Kept = {
     list: async () => {
@@ -458,6 +466,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           const about = chosen(target.state);
           if (about) options.oncomment?.(about);
         },
+        menu: (target) => openBlockMenu(target, boxOf(target), blockTools),
       }),
       ...(livePage ? [beginnings(kept)] : []),
       uploads(),
@@ -466,17 +475,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       uniqueKeys(),
       ...(livePage ? [carets(() => livePage.moved()), refusals(), faultMarks()] : []),
       toolbar(tools),
+      imageTools(tools),
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
         ? [
           new Plugin({ view: dropsBeside }),
-          blockHandle({
-            ...tools,
-            ...(change === IN_MAIN ? {} : {
-              reuse: (target: EditorView) =>
-                makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
-            }),
-          }),
+          blockHandle(blockTools),
         ]
         : []),
     ],

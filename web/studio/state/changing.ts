@@ -12,6 +12,9 @@ import { router } from "./router.svelte.ts";
 export type Changes = Schemas["ChangeContent"]["changes"];
 export type Answer = Schemas["ChangeContentAnswer"];
 
+/** The revisions that this tab created. */
+export const ownRevisions = new Set<string>();
+
 /** Change main or a change request, and return the result of each change. Without `compat=false`, the API returns
  * only the change request. */
 export async function changeContent(
@@ -27,7 +30,9 @@ export async function changeContent(
       ...rest,
     }))
     : ask(api.POST("/spaces/{spaceId}/content", { params: { path: { spaceId: space } }, ...rest }));
-  return await live.making(answer) as Answer;
+  const made = await live.making(answer) as Answer;
+  if (made.revision) ownRevisions.add(made.revision);
+  return made;
 }
 
 /** Open a new change request with a new page. If there is no `title`, the person first names the page. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.changes.store import ChangeRow, find_change, find_state
 from octavo.content.revisions.page_versions import find_page, list_ancestors
@@ -21,7 +21,15 @@ from octavo.organization.access.wire import present_people
 
 from .store import NotificationRow
 from .types import Reason
-from .wire import Notification, NotificationUrls, NotifiedChange, NotifiedComment, NotifiedPage, NotifiedSpace
+from .wire import (
+    Notification,
+    NotificationUrls,
+    NotifiedChange,
+    NotifiedComment,
+    NotifiedContainer,
+    NotifiedPage,
+    NotifiedSpace,
+)
 
 _EXCERPT_LENGTH = 160
 """Maximum number of characters of a comment that are shown."""
@@ -38,6 +46,14 @@ class Subjects(Struct, frozen=True):
     pages: dict[str, tuple[Page, str]]
     """Page with its path, by page ID."""
     words: dict[str, str]
+    containers: dict[tuple[str, str], str]
+    """Title by kind (``site`` or ``collection``) and ID."""
+
+    def container(self, row: NotificationRow, kind: str) -> NotifiedContainer | UnsetType:
+        found = container_of(row)
+        if found is None or found[0] != kind or found not in self.containers:
+            return UNSET
+        return NotifiedContainer(found[1], self.containers[found])
 
     def space(self, row: NotificationRow) -> NotifiedSpace:
         title, organization = self.spaces[row.space_id]
@@ -58,11 +74,11 @@ class Subjects(Struct, frozen=True):
                 return app.organization(self.spaces[row.space_id][1], f"translations/{run}")
             if kind == "run":
                 return app.space(row.space_id, "/~/import")
-            of, _, id = run.rpartition(":")
-            if of == "collection":
-                return f"{app.collection(id)}/~/git"
-            if of == "site":
-                return f"{app.site(self.spaces[row.space_id][1], id)}/~/git"
+            match container_of(row):
+                case "collection", id:
+                    return f"{app.collection(id)}/~/git"
+                case "site", id:
+                    return f"{app.site(self.spaces[row.space_id][1], id)}/~/git"
             return app.space(row.space_id, "/~/settings/git")
         if row.comment_id:
             return app.thread(row.space_id, row.comment_id, path)
@@ -71,9 +87,31 @@ class Subjects(Struct, frozen=True):
         return app.page(row.space_id, path) if path else app.space(row.space_id)
 
 
+def container_of(row: NotificationRow) -> tuple[str, str] | None:
+    """Return the kind and ID of the site or collection that a notification is about; None if it is about one
+    space."""
+    match row.about.split(":"):
+        case "siteFinding", id, _:
+            return "site", id
+        case "sync", ("site" | "collection") as kind, id:
+            return kind, id
+    return None
+
+
 def state_of(tx: Transaction, row: NotificationRow) -> State:
     """Return the state that contains the page of a notification: its change request or main."""
     return find_state(tx, row.space_id, row.change_id)
+
+
+def _container_titles(tx: Transaction, rows: Sequence[NotificationRow]) -> dict[tuple[str, str], str]:
+    wanted = {found for row in rows if (found := container_of(row)) is not None}
+    titles: dict[tuple[str, str], str] = {}
+    for kind, table in (("site", "sites"), ("collection", "collections")):
+        ids = [id for of, id in wanted if of == kind]
+        if ids:
+            shown = tx.all(f"SELECT id, title FROM {table} WHERE id {tx.among('ids')}", ids=json_list(ids))
+            titles |= {(kind, id): title for id, title in shown}
+    return titles
 
 
 def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
@@ -102,6 +140,7 @@ def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
         changes,
         pages,
         {id: excerpt(body) for id, body in words},
+        _container_titles(tx, rows),
     )
 
 
@@ -148,6 +187,8 @@ def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> 
                 space=found.space(row),
                 urls=NotificationUrls(found.address(to.app, row), to.url(f"/user/notifications/{row.id}")),
                 user=people[row.actor_id] if row.actor_id else UNSET,
+                site=found.container(row, "site"),
+                collection=found.container(row, "collection"),
                 change_request=_about(change) if change else UNSET,
                 page=NotifiedPage(page[0].id, page[0].title, page[1]) if page else UNSET,
                 comment=comment,
@@ -195,7 +236,7 @@ def sentence(tx: Transaction, found: Subjects, row: NotificationRow) -> str:
     elif row.reason == "statusChanged":
         pattern = _STATUS.get(row.status or "", "{who} changed the status of")
     change, page = found.changes.get(row.change_id or ""), found.pages.get(row.page_id or "")
-    where = found.spaces[row.space_id][0]
+    where = found.containers.get(container_of(row) or ("", ""), found.spaces[row.space_id][0])
     if change is not None:
         where = f"#{change.number} {change.subject}".strip() + f" ({where})"
     elif page is not None:

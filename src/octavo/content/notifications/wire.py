@@ -33,6 +33,13 @@ class NotifiedSpace(Struct):
     organization: str
 
 
+class NotifiedContainer(Struct):
+    """Site or collection that a notification is about."""
+
+    id: str
+    title: str
+
+
 class NotifiedChange(Struct):
     id: str
     number: int
@@ -65,7 +72,8 @@ class NotificationUrls(Struct):
 class Notification(Struct, rename="camel", kw_only=True):
     """Notification of the caller. A new event about the same subject, such as a thread or a change request, makes it
     unread again: ``events`` is the number of events since it was last read, and the other fields describe the latest
-    event. ``user``: the person who caused that event, if any. ``problem``: the reason for a failure."""
+    event. ``user``: the person who caused that event, if any. ``site`` or ``collection``: what a notification is about
+    that isn't about a single space. ``problem``: the reason for a failure, or the title of an assigned finding."""
 
     id: str
     reason: Reason
@@ -76,6 +84,8 @@ class Notification(Struct, rename="camel", kw_only=True):
     urls: NotificationUrls
     object: Literal["notification"] = "notification"
     user: User | UnsetType = UNSET
+    site: NotifiedContainer | UnsetType = UNSET
+    collection: NotifiedContainer | UnsetType = UNSET
     change_request: NotifiedChange | UnsetType = UNSET
     page: NotifiedPage | UnsetType = UNSET
     comment: NotifiedComment | UnsetType = UNSET

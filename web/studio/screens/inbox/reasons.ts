@@ -50,7 +50,9 @@ export function whatOf({ comment, changeRequest, page, problem, space }: Notific
   return page?.title ?? space.title;
 }
 
-export function whereOf({ changeRequest, page, space }: Notification): string {
+export function whereOf({ changeRequest, page, space, site, collection }: Notification): string {
+  const whole = site ?? collection;
+  if (whole) return whole.title;
   if (changeRequest) return t("numberInSpace", { number: changeRequest.number, space: space.title });
   return page ? `${page.title} · ${space.title}` : space.title;
 }

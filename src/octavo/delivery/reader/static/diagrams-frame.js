@@ -27,7 +27,7 @@
     if (source !== parent) return;
     last = last.then(() => draw(data)).then(
       (drawn) => parent.postMessage({ id: data.id, drawn }, "*"),
-      () => parent.postMessage({ id: data.id }, "*"),
+      (error) => parent.postMessage({ id: data.id, line: Number(/line (\d+)/.exec(error.message)?.[1]) || undefined }, "*"),
     );
   });
   parent.postMessage({ ready: true }, "*");
