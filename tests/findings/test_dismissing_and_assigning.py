@@ -166,3 +166,6 @@ def test_only_assignees_who_see_the_whole_site_are_notified_of_its_findings(scen
     assert found == {"reader": 0, "guest": 0} and scene.list("reader", "kind=empty-search") == []
     [notification] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
     assert notification["events"] == 2
+    world.call("admin", "PATCH", scene.site, json={"defaultLevel": None})
+    [notification] = world.get("editor", "/user/notifications", headers=world.session("editor"))["items"]
+    assert "site" not in notification

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -17,6 +17,9 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.access.authorization import find_collection_access, find_site_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
 from .store import NotificationRow
@@ -103,14 +106,26 @@ def state_of(tx: Transaction, row: NotificationRow) -> State:
     return find_state(tx, row.space_id, row.change_id)
 
 
-def _container_titles(tx: Transaction, rows: Sequence[NotificationRow]) -> dict[tuple[str, str], str]:
-    wanted = {found for row in rows if (found := container_of(row)) is not None}
+def _container_titles(
+    tx: Transaction, rows: Sequence[NotificationRow], organizations: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
+    """Return the titles of the sites and collections that the recipient can see. ``organizations``: the organizations
+    of the spaces, by space ID."""
     titles: dict[tuple[str, str], str] = {}
-    for kind, table in (("site", "sites"), ("collection", "collections")):
-        ids = [id for of, id in wanted if of == kind]
-        if ids:
-            shown = tx.all(f"SELECT id, title FROM {table} WHERE id {tx.among('ids')}", ids=json_list(ids))
-            titles |= {(kind, id): title for id, title in shown}
+    for row in rows:
+        found = container_of(row)
+        if found is None or found in titles or row.space_id not in organizations:
+            continue
+        kind, id = found
+        organization = organizations[row.space_id]
+        actor = actor_for_job(row.user_id, organization)
+        if kind == "site":
+            seen = find_site_access(tx, actor, Can.VIEW, organization, id) is not None
+        else:
+            seen = find_collection_access(tx, actor, Can.VIEW, id) is not None
+        if seen:
+            table = "sites" if kind == "site" else "collections"
+            titles[found] = tx.value(f"SELECT title FROM {table} WHERE id = :id", id=id)
     return titles
 
 
@@ -140,7 +155,7 @@ def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
         changes,
         pages,
         {id: excerpt(body) for id, body in words},
-        _container_titles(tx, rows),
+        _container_titles(tx, rows, {id: organization for id, _, organization in spaces}),
     )
 
 

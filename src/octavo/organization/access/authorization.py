@@ -336,7 +336,7 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:
-    """Return the actor's access to a site; None if the actor can't see it or doesn't have the ability."""
+    """Return the actor's access to a site; None if the actor can't see it or doesn't have the permission."""
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except (NotFound, Forbidden):
@@ -424,6 +424,16 @@ def collection_access(tx: Transaction, actor: Actor, needs: Can, collection_id: 
     return _collection_access(actor, _find_collection(tx, actor.user_id, collection_id), needs, collection_id)
 
 
+def find_collection_access(
+    tx: Transaction, actor: Actor, needs: Can, collection_id: str
+) -> CollectionAccess | None:
+    """Return the actor's access to a collection; None if the actor can't see it or doesn't have the permission."""
+    try:
+        return collection_access(tx, actor, needs, collection_id)
+    except (NotFound, Forbidden):
+        return None
+
+
 # --- spaces -------------------------------------------------------------------------------------------
 
 _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_mode, s.deleted_at, m.role, o.settings
@@ -505,7 +515,7 @@ def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> Sp
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """Return the actor's access to a space; None if the actor can't see it or doesn't have the ability."""
+    """Return the actor's access to a space; None if the actor can't see it or doesn't have the permission."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
