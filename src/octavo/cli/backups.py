@@ -148,7 +148,7 @@ def _follow(options: argparse.Namespace) -> int:
     QUIET,
 )
 def restore(options: argparse.Namespace) -> int:
-    """Restore a backup into an empty server, or one part of it into a running server."""
+    """Restore a backup to an empty server, or one part of a backup to a running server."""
     from octavo.operations.admin import backup
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.continuous_restore import holds_log, restore_followed

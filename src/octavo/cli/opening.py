@@ -38,8 +38,8 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the ID of the organization with this ID, hostname, or title. Raises NotFound if no organization
-    matches, and BadRequest with a list if several match."""
+    """Return the ID of the organization with this ID, hostname, or title. Raises NotFound if no organization matches,
+    or BadRequest with a list of the matches if more than one does."""
     from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id

@@ -33,8 +33,8 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Maximum number of editing passes. A missing value can depend on another change, as a title depends on a folder. The
-next pass adds such values."""
+"""Maximum number of editing passes. If a missing value depends on another change, as a title depends on a folder, the
+next pass adds it."""
 _Name = tuple[bool, str]
 
 
@@ -43,7 +43,7 @@ class _Unsure(Exception):
 
 
 class _Edit(NamedTuple):
-    """Replacement of a part of the text."""
+    """Replacement for part of the text."""
 
     start: int
     end: int
@@ -98,7 +98,7 @@ class _Editor:
         self._before = before
         self._known: dict[_Name, DocsEntry] = {}
         self._at: dict[tuple[str | int, ...], list[DocsEntry]] = {}
-        """Entries that were read from a list item: one entry, or a section together with its space."""
+        """Entries that were read from each list item, by its path: one entry, or a section together with its space."""
         for entry in walk_docs(before.structure):
             self._known[_name(entry)] = entry
             self._at.setdefault(entry.way, []).append(entry)
@@ -166,7 +166,7 @@ class _Editor:
         return node
 
     def _list(self, above: yaml.MappingNode, way: tuple[str | int, ...], new: list[DocsEntry]) -> list[_Edit]:
-        """Return the edits for the list of entries under ``above``, which may not exist yet."""
+        """Return the edits for the list of entries under ``above``. The list may not exist yet."""
         node = self._find(way)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             written = [describe_entry(entry) for entry in new]
@@ -253,8 +253,8 @@ class _Editor:
     # --- an entry -------------------------------------------------------------------------------------
 
     def _is_kept(self, old: DocsEntry, new: DocsEntry) -> bool:
-        """Return whether to edit an entry's item instead of rewriting it. An item that is both a section and a space is
-        edited only if it needs no changes."""
+        """Return whether to keep and edit an entry's item instead of rewriting it. An item that is both a section and a
+        space is kept only if it needs no changes."""
         entries = self._at[old.way]
         return len(entries) == 1 or entries[0] is old and describe_entry(old) == describe_entry(new)
 

@@ -79,7 +79,7 @@ class SourceFiles:
         return self._files[path][0]
 
     def opening(self, path: str) -> Callable[[], IO[bytes]]:
-        """Return the function that opens the file, for another source that contains the same file."""
+        """Return the function that opens the file, so that another source can contain the same file."""
         return self._files[path][1]
 
     def read(self, path: str) -> bytes:

@@ -40,8 +40,8 @@ MAX_TAGS = 500
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, which pages use to refer to it. It has an icon, an emoji,
-    or neither."""
+    """Tag that a space defines. ``tag``: its slug, which pages use to refer to it. A tag has an icon, an emoji, or
+    neither."""
 
     tag: str
     label: str

@@ -21,8 +21,8 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return the specificity of a pattern that matches a URL, as its number of literal characters; None if
-    it doesn't match.
+    """Return the number of literal characters in a pattern, as a measure of its specificity, if the pattern matches a
+    URL; otherwise, None.
 
     User information in a URL is ignored, and hosts are compared as a whole.
     """

@@ -21,7 +21,7 @@ _TYPES = {
 _COUNTED = {"str": "characters", "array": "items", "object": "fields"}
 _LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
 _SHOWN = 80
-"""Maximum number of characters of an invalid value to show."""
+"""Maximum number of characters to show of an invalid value."""
 _LISTED = 30
 """Maximum number of allowed values to list."""
 _WHERE = re.compile(r"^(.*?)(?: - at (?:`(key)` in )?`\$(.*?)`)?$", re.S)

@@ -1,7 +1,8 @@
 """Link targets in a document: their IDs on a page, and the target of each link.
 
-Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``, ``Node_js``,
-or ``id-1.-intro``. Only this module assigns IDs. It recognizes all of these spellings.
+Different tools derive different anchors from the same heading: ``Node.js & you`` becomes ``nodejs--you``,
+``node.js-and``, ``Node_js``, or ``id-1.-intro``. Only this module assigns IDs, and it recognizes all of these
+spellings.
 """
 
 from __future__ import annotations
@@ -291,8 +292,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """IDs on a page, which can be found regardless of how a link spells them. ``title``: the page's title. Other tools
-    treat the title as the first heading, but it has no ID in Octavo."""
+    """Index of the IDs on a page, which finds an ID regardless of how a link spells it. ``title``: the page's title.
+    Other tools treat the title as the first heading, but it has no ID in Octavo."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)

@@ -81,7 +81,7 @@ _HOLDING = {
     name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE)
     for name in ("table", "figure", "ul", "ol", "dl", "blockquote", "p")
 }
-"""Elements that continue after blank lines up to their end tag, and can contain Markdown."""
+"""Elements that continue past blank lines up to their end tag, and can contain Markdown."""
 MEDIA = ("video", "audio")
 _MEDIA = re.compile(
     r"<(?P<name>video|audio)\b[^<>]*>[^<>]*(?:<source\b[^<>]*>[^<>]*)*</(?P=name)>[ \t]*$",
@@ -89,7 +89,7 @@ _MEDIA = re.compile(
 )
 """Video or audio element that is alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
-"""Beginnings of HTML that blank lines and tags don't end."""
+"""Beginnings of HTML constructs that continue past blank lines and tags."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
 _DELIMITER = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")

@@ -1,4 +1,4 @@
-"""Document tree. Markdown and JSON are converted to and from this tree.
+"""Tree of a document's nodes. Markdown and JSON are converted to and from this tree.
 
 The shapes match the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
 ``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the
@@ -17,7 +17,7 @@ from msgspec import Struct, field
 Data = dict[str, Any]
 
 MAX_NODES = 100_000
-"""Maximum number of nodes and leaves of a document, several times as many as the largest pages that people write. It
+"""Maximum number of nodes and leaves in a document, several times as many as in the largest pages that people write. It
 also limits the size of derived data, and the duration of steps that other threads can't interrupt."""
 
 
@@ -98,7 +98,7 @@ Replacement = Sequence[Block | Inline | Text]
 
 
 def is_plain(node: Block | Inline) -> bool:
-    """Return whether a node contains only one text node, like most paragraphs and lines of code, so that callers can
+    """Return whether a node contains only one text node, as most paragraphs and lines of code do. If so, callers can
     skip the search for other nodes."""
     return len(node.nodes) == 1 and type(node.nodes[0]) is Text and not node.fragments
 

@@ -26,7 +26,7 @@ from .reader import read, read_blocks
 from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Maximum number of characters of front matter. Longer front matter is reported as a problem and ignored."""
+"""Maximum number of characters in front matter. Longer front matter is reported as a problem and ignored."""
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -82,8 +82,8 @@ def _seeming_front(source: str) -> str:
 
 
 def front_of(source: str) -> str:
-    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has no front
-    matter, because the text up to the next divider isn't a map of keys and values."""
+    """Return the front matter of a page file with its ``---`` lines. A file that merely starts with a divider has no
+    front matter: the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -219,7 +219,7 @@ def _is_expression(text: str) -> bool:
 
 
 class _Head:
-    """Reader that removes each known key from the front matter and checks its type."""
+    """Reader that removes each known key from the front matter and checks the type of its value."""
 
     def __init__(self, values: JsonObject, problems: list[HeadProblem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front

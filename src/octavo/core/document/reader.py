@@ -31,12 +31,13 @@ from .tag_reader import ANY_TAG, PAIRED, TAGS, VOID_TAGS, read_integration
 MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""Limits on the total number of characters of footnotes: a minimum, plus a multiple of the page length. A
-footnote is parsed again at every reference; references beyond the limit are empty."""
+"""Limits on the total number of characters in footnotes: a minimum, plus a multiple of the page length. A footnote is
+parsed again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end inline syntax in a paragraph."""
 _MAX_PARTS = 6
-"""Maximum depth at which Markdown in HTML in Markdown (and so on) is parsed. Deeper content is parsed only as HTML."""
+"""Maximum depth at which Markdown is parsed when Markdown and HTML are nested in each other. Deeper content is parsed
+only as HTML."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 """First line of a quote that is a GitHub alert."""
@@ -374,7 +375,7 @@ class _Reader:
         return _unknown(token)
 
     def finish(self, frame: _Frame, end: Token) -> Block:
-        """Return the block of a tag or element that has an end."""
+        """Return the block of a tag or element whose end was found."""
         inner = frame.children
         try:
             block = self.make_block(frame.token, inner, end.markup)

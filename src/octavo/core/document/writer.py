@@ -313,7 +313,7 @@ def _wrap(name: str, /, **names: str) -> Callable[[Block, Notes], str]:
 
 
 def _parts(name: str, part: str, fields: dict[str, str], **names: str) -> Callable[[Block, Notes], str]:
-    """Return a writer for a tag whose content is tags of one kind."""
+    """Return a writer for a tag that contains only tags of one kind."""
     write_part = _wrap(part, **fields)
 
     def write_wrapped(block: Block, notes: Notes) -> str:

@@ -186,8 +186,8 @@ def _read_as_two(before: str, gap: str, after: str) -> bool:
 def _still_read_as_two(
     pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()
 ) -> bool:
-    """Return whether two blocks are still parsed as two blocks of the same types, with blocks of the types
-    ``between`` between them."""
+    """Return whether two blocks are still parsed as two blocks of the same types, separated only by blocks of the types
+    in ``between``."""
     found = [block.type for block in read_blocks("\n" + before + gap + after)]
     return found == [pair[0].type, *between, pair[1].type]
 

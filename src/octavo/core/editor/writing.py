@@ -23,7 +23,8 @@ def attrs_of(node: Node | Mark) -> JsonObject:
 
 
 def is_written(node: Node) -> bool:
-    """Return whether to write a block. Empty paragraphs aren't written, because they only provide space for typing."""
+    """Return whether to write a block. Empty paragraphs aren't written, because they only give people a place to
+    type."""
     return bool(node.type.name != "paragraph" or node.content.size or attrs_of(node).get("blank"))
 
 
