@@ -176,7 +176,7 @@ def restore(options: argparse.Namespace) -> int:
 
 
 def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
-    """List the content of a backup, or restore one part of it to this server."""
+    """List the contents of a backup, or restore one part of it to this server."""
     from datetime import UTC, datetime
 
     from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part

@@ -1,4 +1,4 @@
-"""Declarations of commands. Each one declares a command's name, options, and function.
+"""Declare commands. A declaration contains a command's name, options, and function.
 
 Modules that declare commands import heavy modules inside the functions that need them, so that help is shown
 instantly.

@@ -1,4 +1,4 @@
-"""Access to the server's data for commands."""
+"""Open the server's data for commands."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def load_settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
-    """Open the server's data. ``new``: whether to create the data if it doesn't exist. If ``new`` is false
-    and there is no data, raises Unavailable."""
+    """Open the server's data. ``new``: whether to create the data if it doesn't exist. Raises Unavailable if ``new`` is
+    false and there is no data."""
     from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = load_settings(options)

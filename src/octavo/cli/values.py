@@ -1,4 +1,5 @@
-"""Parsing of option values. Each function parses a string, and raises an error that describes the valid values."""
+"""Parse option values. Each function parses a string, and raises an error that describes the valid values if it
+can't."""
 
 from __future__ import annotations
 

@@ -59,11 +59,11 @@ class DocsEntry(Struct, kw_only=True):
     directory: str | None = None
     language: str | None = None
     localized: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Translations of ``title`` and ``description``: by field and language."""
+    """Translations of ``title`` and ``description``, by field and language."""
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
     way: tuple[str | int, ...] = ()
-    """Path to the entry in the source: keys and list indexes."""
+    """Path to the entry in the source, as keys and list indexes."""
 
 
 class DocsConfig(Struct, kw_only=True):

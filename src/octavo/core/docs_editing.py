@@ -1,7 +1,7 @@
 """Edit a ``docs.yaml`` in place, so that comments, key order, quotes, and unknown keys are kept.
 
 Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed entry, only
-the different fields change. New text is formatted like the output of ``write_docs``.
+the changed fields are edited. New text is formatted like the output of ``write_docs``.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _detector() -> Any:
 
 
 def find_language(text: str) -> str | None:
-    """Return the code of a text's language, such as ``de`` or ``zh``, if it is certain; otherwise, None.
+    """Return the code of a text's language, such as ``de`` or ``zh``, if the language is certain; otherwise, None.
 
     >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.")
     'de'

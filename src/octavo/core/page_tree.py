@@ -242,7 +242,7 @@ class PageTree:
         return None
 
     def _upwards(self, page: Page) -> Iterator[tuple[Page, list[Page], int]]:
-        """Yield the page and each ancestor, with its siblings and its index among them."""
+        """Yield the page and each of its ancestors, together with the siblings of each and its index among them."""
         for here in self._line(page) or []:
             siblings = self.children.get(here.parent, [])
             yield here, siblings, bisect_left(siblings, _order_of(here), key=_order_of)

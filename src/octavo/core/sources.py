@@ -86,7 +86,7 @@ class SourceFiles:
         return b"".join(self.pieces(path))
 
     def pieces(self, path: str) -> Iterator[bytes]:
-        """Yield the bytes in pieces. Raises ``SourceError`` if the entry is damaged or larger than declared."""
+        """Yield the bytes in chunks. Raises ``SourceError`` if the entry is damaged or larger than declared."""
         size, opening = self._files[path]
         left = size
         try:

@@ -1,8 +1,7 @@
 """Match URL patterns from integration manifests, such as ``https://github.com/*/*/blob/**``.
 
-``*`` matches any text without a slash, and ``**`` matches any text. A pattern without either of them is a prefix: it
-matches URLs with the same host whose path starts with the pattern's path. A pattern without a scheme matches http and
-https.
+``*`` matches any text without a slash, and ``**`` matches any text. A pattern without wildcards is a prefix: it matches
+URLs with the same host whose path starts with the pattern's path. A pattern without a scheme matches http and https.
 """
 
 from __future__ import annotations

@@ -241,8 +241,8 @@ def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, s
 
 
 def mark_places(document: Document) -> list[str]:
-    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write such a document as
-    Markdown, because the headings' IDs would count as set by the author."""
+    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write the marked document
+    as Markdown, because the headings' IDs would count as set by the author."""
     found = places_by_id(document)
     for name, node in found.items():
         node.data["id"] = name

@@ -172,7 +172,7 @@ def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str,
 
 
 def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
-    """Return the updated map of kept keys after nodes with these names were added, removed, or moved."""
+    """Return the map of kept keys, updated after nodes with these names were added, removed, or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
 
@@ -204,7 +204,7 @@ class BlockPosition(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """Content allowed at a position (``blocks`` or one type), and its depth in the document."""
+    """Content allowed at a position (``blocks`` or one type), and the position's depth in the document."""
 
     type: str
     depth: int
@@ -875,8 +875,8 @@ class BlockEdits:
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Parse the blocks of a window again, and return them. Raises NotLocal if the result for unchanged blocks is
-        different, or if the definitions changed."""
+        """Parse the blocks of a window again, and return them. Raises NotLocal if unchanged blocks are now parsed
+        differently, or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal

@@ -20,7 +20,7 @@ DocumentObject = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{_A
 DocumentBlocks = Annotated[
     list[Any], Meta(extra_json_schema={"items": {"$ref": f"{_AT}DocumentBlock"}, "type": "array"})
 ]
-"""Blocks of a document, without the document around them."""
+"""List of a document's blocks, without the object for the document itself."""
 
 _Schema = dict[str, Any]
 

@@ -19,7 +19,7 @@ from .parts import one_of, only_paragraph, shown_words, text_of, title_and_body
 
 METHODS = ("get", "post", "put", "patch", "delete", "event")
 STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
-"""Classes of status codes by their first digit."""
+"""CSS classes for status codes, by the first digit of the code."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
@@ -70,7 +70,7 @@ class ApiRenderer(Renderer):
         )
 
     def openapi_head(self, block: Block) -> Pieces:
-        """Render the method and URL of an operation, with its actions next to them."""
+        """Render the method and URL of an operation, with the operation's actions next to them."""
         self.operations = self.heads = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)

@@ -149,7 +149,8 @@ def _file(ref: Data) -> Asset | None:
 
 
 class CodeBlock(Struct, frozen=True):
-    """Integration block that renders listings in a language. ``prop``: the name of the property for their text."""
+    """Integration block that renders listings in a language. ``prop``: the name of the block's property that contains
+    the text of the listing."""
 
     integration: str
     block: str

@@ -172,7 +172,7 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
     """Return the line after a ``<div>`` that contains only HTML without blank lines; -1 for other elements, which can
-    contain Markdown. The lines of a run are examined only once for all elements that start in it."""
+    contain Markdown. Each line is examined only once, even if several elements start in the same HTML."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
     def place(n: int) -> tuple[int, int, int]:
@@ -727,7 +727,7 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a URL is safe to link to. No browser may interpret it as a script, data, or a local file."""
+    """Return whether a URL is safe to link to: no browser interprets it as a script, data, or a local file."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 

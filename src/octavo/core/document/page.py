@@ -104,7 +104,7 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 def split_page(source: str) -> tuple[str, str, str]:
     """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before it, and
-    the body. Each part can be empty. Together, they are the source."""
+    the body. Each part can be empty. Together, the parts make up the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):

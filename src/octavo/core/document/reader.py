@@ -79,7 +79,7 @@ class _Reader:
     page."""
 
     def __init__(self, lines: Lines, outer: _Reader | None = None) -> None:
-        """Create a reader of lines. ``outer``: the reader of the page whose HTML contains them."""
+        """Create a reader of lines. ``outer``: the reader of the page whose HTML contains the lines."""
         self.whole = True
         self.outer = outer
         self.depth: int = outer.depth + 1 if outer else 0
@@ -198,7 +198,7 @@ class _Reader:
         raise _TooMany
 
     def failed(self, token: Token, index: int, error: Exception) -> int:
-        """Replace a block that can't be parsed with its source, and return the last index used."""
+        """Add the source of an unparsable block as text, and return the last index used."""
         start, end = token.map or (0, 0)
         self.failures.add(error)
         self.failed_lines.append(start)
