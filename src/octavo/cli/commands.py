@@ -69,7 +69,7 @@ class CommandGroup(NamedTuple):
     text: str
 
     def command(self, name: str, *options: Option, **more: Any) -> Callable[[Run], Command]:
-        """Declare a command of this group; see ``command``."""
+        """Declare the decorated function as a command of this group. ``more``: the other fields of ``Command``."""
         return lambda run: Command(run, self, name, options, **more)
 
 

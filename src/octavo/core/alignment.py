@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
 _QUADRATIC_MAX = 20_000
-"""Maximum product of lengths for a full alignment. Longer runs are aligned only by their unique elements."""
+"""Maximum product of the lengths of two runs for a full alignment. Longer runs are aligned only by their unique
+elements."""
 _LOOKS = 100
 """Maximum average number of times that an element is examined. Ordinary text stays far below this limit. If sequences
 are constructed so that each unique element reveals only the next one, elements beyond the limit stay unpaired."""

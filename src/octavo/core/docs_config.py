@@ -412,7 +412,7 @@ def _holds_expression(text: str | None) -> bool:
 
 
 def write_docs(config: DocsConfig) -> str:
-    """Write a ``docs.yaml`` that ``read_docs`` parses as the same config, without reporting problems."""
+    """Write a ``docs.yaml``. ``read_docs`` parses the result as the same config and reports no problems."""
     return write_yaml(
         {"site": {"title": config.title, "structure": [describe_entry(one) for one in config.structure]}}
     )

@@ -635,7 +635,7 @@ class _Merge:
             self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
-        """Return the paths that changed entries have in ours. ``path_taken`` may report these paths as used although
+        """Return the paths that changed entries have in ours. ``path_taken`` may report these paths as used even though
         they may now be free."""
         pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}

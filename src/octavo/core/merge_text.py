@@ -24,7 +24,7 @@ from .pieces import Cut, Match, cells, inner, kind_of, match, split, unwrap
 
 T = TypeVar("T")
 MAX_LINES = 5000
-"""Maximum number of lines of a block that is merged line by line."""
+"""Maximum number of lines in a block that is merged line by line."""
 MAX_DEPTH = 32
 """Maximum nesting depth at which blocks are merged part by part. More deeply nested blocks are merged as a whole."""
 

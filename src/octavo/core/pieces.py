@@ -482,7 +482,8 @@ _KEPT = 0.5
 """Minimum share of the shorter piece's words that the longer piece must contain, as an alternative to ``_ALIKE``. This
 way, a piece also counts as edited if it was shortened to a few of its words or if many words were added."""
 _RUN_MAX = 400
-"""Maximum product of lengths for pairing changed runs by similarity. Longer runs are paired only by position."""
+"""Maximum product of the lengths of two changed runs for pairing their pieces by similarity. Pieces of longer runs are
+paired only by position."""
 
 
 def match(old: Cut, new: Cut) -> Match:

@@ -468,8 +468,8 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 
 def write_summary(summary: Summary) -> str:
-    """Write a table of contents in its canonical form. ``read_summary`` reads it as the same tree, except for groups
-    that aren't at the top level. SUMMARY.md can't represent these, so they are written as text."""
+    """Write a table of contents in its canonical form. ``read_summary`` parses the result as the same tree, except for
+    groups that aren't at the top level. SUMMARY.md can't represent these, so they are written as text."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:

@@ -132,8 +132,8 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
-    """Find a placeholder (a sign of unfinished text) in a string from which code was removed. Return None if there is
-    none. A heading such as "Coming soon" is a placeholder for the text below it."""
+    """Return the first placeholder (a sign of unfinished text) in a string from which code was removed; None if there
+    is none. A heading such as "Coming soon" is a placeholder for the text below it."""
     return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 
 

@@ -151,8 +151,8 @@ class StyleRule:
         )
 
     def fits(self, *, heading: bool) -> bool:
-        """Return whether the rule applies to headings if ``heading`` is set; otherwise, whether it applies to other
-        text."""
+        """If ``heading`` is set, return whether the rule applies to headings; otherwise, return whether it applies to
+        other text."""
         if self.scopes & {"text", "raw"}:
             return True
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})

@@ -311,7 +311,7 @@ def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | Non
 
 
 def _same(before: Sequence[object], after: Sequence[object], digests: Digests) -> list[tuple[int, int]]:
-    """Return the index pairs of equal nodes that are in the same order on both sides."""
+    """Return the indexes of equal nodes that are in the same order on both sides, as pairs."""
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 
