@@ -1,5 +1,5 @@
-"""Parse option values. Each function parses a string, and raises an error that describes the valid values if it
-can't."""
+"""Parse option values. Each function parses a string. If the string is invalid, the function raises an error that
+describes the valid values."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def read_space(path: str) -> tuple[str, str] | None:
 
 
 def is_view(path: str) -> bool:
-    """Return whether this path under a space leads to a screen instead of a page."""
+    """Return whether a path under a space leads to a screen instead of a page."""
     return path == "~" or path.startswith("~/")
 
 

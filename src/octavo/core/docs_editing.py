@@ -51,8 +51,8 @@ class _Edit(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """Lines of a list entry with the comments above it. ``gap``: the offset at which the next entry begins.
-    ``column``: the column of its dash."""
+    """Lines of a list entry with the comments above it. ``gap``: the offset at which the next entry begins. ``column``:
+    the column of the entry's dash."""
 
     start: int
     end: int
@@ -61,8 +61,9 @@ class _Chunk(NamedTuple):
 
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
-    """Return the text, edited where it differs from ``config``. A space without a language in the text stays without
-    one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
+    """Return the text, edited where it differs from ``config``. If the text doesn't set a space's language, no language
+    is added, because the language is detected from the space's content. Text that can't be edited in place is
+    rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)

@@ -33,7 +33,7 @@ _MATCHING = re.compile(r"Expected `str` matching regex (.*)", re.S)
 _KINDS = re.compile(r"Expected `([\w |]+)`(?:, got `(\w+)`)?")
 _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
 _NAMED = re.compile(r"([a-z]\w*(?:\.\w+)*): (.+)", re.S)
-"""Problem that a type's own check reports, with the field that has the problem."""
+"""Pattern of a problem that a type's own check reports, starting with the field that has the problem."""
 
 
 class FieldProblem(NamedTuple):

@@ -233,8 +233,8 @@ def place_ids(document: Document) -> dict[int, str]:
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the ID of every link target among these nodes, by ``id(node)``. ``nodes``: nodes in the output of
-    ``flow``."""
+    """Return the ID of every link target among these nodes, by ``id(node)``. ``nodes``: nodes as ``flow`` yields
+    them."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}

@@ -154,8 +154,9 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add the keys that nodes kept from earlier versions to ``kept``, and return ``kept``. It maps the key that a node
-    would otherwise get to the node's actual key. ``among``: the names of the nodes to include; None for all nodes."""
+    """Add the keys that nodes kept from earlier versions to ``kept``, and return ``kept``, which maps the key that a
+    node would otherwise get to the node's actual key. ``among``: the names of the nodes to include; None for all
+    nodes."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -457,7 +458,7 @@ class BlockEdits:
             self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
 
     def move(self, keys: Sequence[str], place: BlockPosition, field: str) -> list[Block]:
-        """Move existing blocks to another position, in this order. Raises EditError if that isn't possible."""
+        """Move existing blocks to another position, in the given order. Raises EditError if that isn't possible."""
         allowed = self.allowed_at(place).type
         for number, key in enumerate(keys):
             _require_fitting(self._find(key, f"{field}[{number}]").node, allowed, f"{field}[{number}]")
@@ -841,7 +842,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """Copy the blocks between two indexes unchanged. They are adjacent in the source."""
+        """Copy the blocks between two indexes unchanged. The blocks are adjacent in the source."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)

@@ -85,7 +85,7 @@ def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) ->
 
 
 def _resolve_definitions(document: Document) -> Document:
-    """Remove definitions between blocks and resolve the references to them in place."""
+    """Remove, in place, the definitions between blocks, and resolve the references to these definitions."""
     if not any(gap.strip("\ufeff \t\r\n") for gap in document.gaps):
         return document
     for block in document.nodes:

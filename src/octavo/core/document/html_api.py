@@ -197,7 +197,7 @@ class ApiRenderer(Renderer):
 
     def openapi_sample(self, block: Block) -> Pieces:
         """Render a request as code: the first sample, and a menu of other languages and libraries. A script shows the
-        samples in these."""
+        samples for these."""
         data = block.data
         own = [each[0] for each in data.get("own") or ()]
         libraries: dict[str, list[str]] = {}

@@ -146,8 +146,8 @@ def from_json(value: object) -> Document:
 
 
 def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
-    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the
-    type of the blocks; by default, any type. ``depth``: the depth that they will have in a document."""
+    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the type of the
+    blocks; by default, any type. ``depth``: the depth that the blocks will have in a document."""
     reader = _Reader()
     try:
         nodes = reader.array(value, path)

@@ -759,8 +759,9 @@ def parse_inline(text: str, env: JsonObject) -> list[Token]:
 
 
 def pair(tokens: list[Token]) -> dict[int, int]:
-    """Return, for each tag or element line with a partner in the same container, the partner's index, in both
-    directions. An end tag belongs to the nearest open tag with the same name; tags opened in between are unpaired."""
+    """Return a map that contains, for each tag or element line with a partner in the same container, the partner's
+    index. Both lines of a pair are in the map. An end tag belongs to the nearest open tag with the same name; tags
+    opened in between are unpaired."""
     pairs: dict[int, int] = {}
     containers: list[list[tuple[str, int]]] = [[]]
     counts: list[dict[str, int]] = [{}]

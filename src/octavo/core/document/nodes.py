@@ -68,8 +68,8 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
-    """Block of a document. ``source``: the exact Markdown from which it was parsed; ``None`` after an edit or if it was
-    sent as JSON. Only top-level blocks have a source."""
+    """Block of a document. ``source``: the exact Markdown from which the block was parsed; ``None`` if the block was
+    edited or sent as JSON. Only top-level blocks have a source."""
 
     type: str
     data: Data = {}
@@ -113,7 +113,7 @@ def children(node: Node) -> list[Inner]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Yield the node and its descendants, depth first, without recursion, because documents can be deep."""
+    """Yield the node and its descendants, depth first. This requires no recursion, because documents can be deep."""
     stack: list[Node] = [node]
     while stack:
         here = stack.pop()

@@ -75,8 +75,8 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but isn't at the start of the file or has no end. It extends to the
-    first blank line."""
+    """Return text that looks like front matter but isn't at the start of the file or has no end. The text extends to
+    the first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
 

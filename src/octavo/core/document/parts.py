@@ -221,8 +221,8 @@ def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[
 
 
 def chosen_options(column: Data, value: object) -> list[tuple[str, str | None]]:
-    """Return the label and color of each option in a cell of a select column. A value without an option is
-    its own label; an unknown color is None."""
+    """Return the label and color of each option in a cell of a select column. If a value has no option, the value
+    itself is the label. An unknown color is None."""
     given = column.get("options")
     options: dict[str, Data] = {
         o["value"]: o

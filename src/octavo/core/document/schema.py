@@ -103,7 +103,8 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether it is in ``meta`` in JSON."""
+    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether JSON has the field in
+    ``meta``."""
 
     kind: Kind
     required: bool = False

@@ -124,8 +124,8 @@ def is_all_crlf(text: str) -> bool:
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """Return the gaps of a document, with edits applied to the footnotes defined in the gaps, unless that would change
-    an unedited block."""
+    """Return the gaps of a document, with edits applied to the footnotes defined in them. Edits that would change an
+    unedited block aren't applied."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:

@@ -198,7 +198,7 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
     """Return the outermost link or annotation that starts at a node, and its end. The longest match counts as the
-    outermost; if several have the same length, the first of them in the original document does."""
+    outermost; if several have the same length, the one that comes first in the original document is used."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):
