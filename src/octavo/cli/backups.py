@@ -148,7 +148,7 @@ def _follow(options: argparse.Namespace) -> int:
     QUIET,
 )
 def restore(options: argparse.Namespace) -> int:
-    """Restore a backup into an empty server, or one part of it into a running server."""
+    """Restore a backup to an empty server, or one part of a backup to a running server."""
     from octavo.operations.admin import backup
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.continuous_restore import holds_log, restore_followed
@@ -176,7 +176,7 @@ def restore(options: argparse.Namespace) -> int:
 
 
 def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
-    """List the content of a backup, or restore one part of it to this server."""
+    """List the contents of a backup, or restore one part of it to this server."""
     from datetime import UTC, datetime
 
     from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part

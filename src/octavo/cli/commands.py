@@ -1,4 +1,4 @@
-"""Declarations of commands. Each one declares a command's name, options, and function.
+"""Declare commands. A declaration contains a command's name, options, and function.
 
 Modules that declare commands import heavy modules inside the functions that need them, so that help is shown
 instantly.
@@ -69,7 +69,7 @@ class CommandGroup(NamedTuple):
     text: str
 
     def command(self, name: str, *options: Option, **more: Any) -> Callable[[Run], Command]:
-        """Declare a command of this group; see ``command``."""
+        """Declare the decorated function as a command of this group. ``more``: the other fields of ``Command``."""
         return lambda run: Command(run, self, name, options, **more)
 
 

@@ -1,4 +1,4 @@
-"""Access to the server's data for commands."""
+"""Open the server's data for commands."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def load_settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
-    """Open the server's data. ``new``: whether to create the data if it doesn't exist. If ``new`` is false
-    and there is no data, raises Unavailable."""
+    """Open the server's data. ``new``: whether to create the data if it doesn't exist. Raises Unavailable if ``new`` is
+    false and there is no data."""
     from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = load_settings(options)
@@ -38,8 +38,8 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the ID of the organization with this ID, hostname, or title. Raises NotFound if no organization
-    matches, and BadRequest with a list if several match."""
+    """Return the ID of the organization with this ID, hostname, or title. Raises NotFound if no organization matches,
+    or BadRequest with a list of the matches if more than one does."""
     from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id

@@ -1,4 +1,5 @@
-"""Parsing of option values. Each function parses a string, and raises an error that describes the valid values."""
+"""Parse option values. Each function parses a string. If the string is invalid, the function raises an error that
+describes the valid values."""
 
 from __future__ import annotations
 

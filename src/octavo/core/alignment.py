@@ -8,15 +8,16 @@ from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
 _QUADRATIC_MAX = 20_000
-"""Maximum product of lengths for a full alignment. Longer runs are aligned only by their unique elements."""
+"""Maximum product of the lengths of two runs for a full alignment. Longer runs are aligned only by their unique
+elements."""
 _LOOKS = 100
-"""Maximum average number of times that an element is examined. Ordinary text needs few. In sequences constructed so
-that each unique element reveals only the next one, the remaining elements stay unpaired."""
+"""Maximum average number of times that an element is examined. Ordinary text stays far below this limit. If sequences
+are constructed so that each unique element reveals only the next one, elements beyond the limit stay unpaired."""
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the index pairs of the common elements of the sequences, in order. The time is nearly linear for any
-    input."""
+    """Return the indexes of the common elements in the two sequences, as a sorted list of pairs. The running time is
+    nearly linear for any input."""
     pairs: list[tuple[int, int]] = []
     runs = [(0, len(a), 0, len(b))]
     looks = _LOOKS * (len(a) + len(b))

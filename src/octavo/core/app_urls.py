@@ -1,4 +1,4 @@
-"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and maps each URL to a screen, so that
+"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and maps each URL to a screen, so
 every URL that the API returns opens a screen."""
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ _PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
 
 
 def change_view(number: int) -> str:
-    """Return the path of a space's pages in a change request, relative to the space."""
+    """Return the path, relative to a space, that shows the space's pages in a change request."""
     return f"/~/changes/{number}"
 
 
 def preview_view(number: int) -> str:
-    """Return the path of a preview that shows a space's site with a change request applied, relative to the space."""
+    """Return the path, relative to a space, that previews the space's site with a change request applied."""
     return f"{change_view(number)}/~/preview"
 
 
 def revision_view(revision: str) -> str:
-    """Return the path of a space's pages at a revision, relative to the space."""
+    """Return the path, relative to a space, that shows the space's pages at a revision."""
     return f"/~/revisions/{revision}"
 
 
@@ -59,7 +59,8 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """Return the URL of a comment on a space, shown next to the page at ``path`` or separately."""
+        """Return the URL of a comment in a space. ``path``: the path of the page to show with the comment; if empty,
+        the comment is shown on its own."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path
@@ -72,7 +73,7 @@ class AppAddresses(NamedTuple):
 
 
 def read_space(path: str) -> tuple[str, str] | None:
-    """Return the space ID and the decoded page path in the path of a URL; None for any other path.
+    """Return the space ID and the decoded page path from a URL's path; None if the path doesn't lead to a space.
 
     >>> read_space("/o/acme/s/s1/guides/start")
     ('s1', 'guides/start')
@@ -82,7 +83,7 @@ def read_space(path: str) -> tuple[str, str] | None:
 
 
 def is_view(path: str) -> bool:
-    """Return whether this path under a space leads to a screen instead of a page."""
+    """Return whether a path under a space leads to a screen instead of a page."""
     return path == "~" or path.startswith("~/")
 
 

@@ -264,9 +264,9 @@ def theme(
     match: bool = False,
 ) -> Theme:
     """Build both themes from hex colors. Invalid colors fall back to the default. ``tint``: the color that determines
-    the hue of neutral surfaces and text (by default, the primary color). If it is nearly white or black, it is also the
-    page's background. ``semantic``: the colors for info, success, warning, and danger. ``match``: whether the page has
-    the primary color's hue."""
+    the hue of neutral surfaces and text (by default, the primary color). A tint that is nearly white or black is also
+    the page's background. ``semantic``: the colors for info, success, warning, and danger. ``match``: whether the
+    page's background has the primary color's hue."""
 
     def side(dark: bool) -> dict[str, Oklch]:
         own = parse_hex(primary[dark]) or parse_hex(DEFAULT_PRIMARY[dark])

@@ -129,9 +129,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the blocks that differ between two page sources, in the new order. A removed block appears at its old
-    position. Front matter and the title are omitted, because they are fields of the page. The time is nearly linear in
-    the length of the sources."""
+    """Return the blocks that differ between two page sources, in the order of the new source. A removed block appears
+    at its old position. Front matter and the title are omitted, because they are fields of the page. The time is nearly
+    linear in the length of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -165,8 +165,9 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 class NodeChange(Struct, frozen=True, kw_only=True):
     """Changed top-level block, identified by its key. ``behind``: the key of the block in the new document that this
-    block follows or used to follow; None if it is the first. ``words``: the word differences, by key, of each node in
-    the block that contains text and is in both documents. They are also set for moved blocks that were edited."""
+    block follows or used to follow; None if it is the first. ``words``: the word differences in each node of the block
+    that contains text and is in both documents, by the node's key. Blocks that were both moved and edited also have
+    them."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -177,8 +178,8 @@ class NodeChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_documents(before: Document, after: Document) -> list[NodeChange]:
-    """Return the blocks that differ between two documents with keys, in the new order. A removed block appears at its
-    old position."""
+    """Return the blocks that differ between two documents with keys, in the order of the new document. A removed block
+    appears at its old position."""
     digests = Digests(before, after)
     old = {block.key or "": block for block in before.nodes}
     new = {block.key or "": block for block in after.nodes}
@@ -228,8 +229,8 @@ def _words_by_key(before: Block, after: Block) -> dict[str, tuple[WordRun, ...]]
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 TOKENS_MAX = 20_000
-"""Maximum number of words and punctuation marks in a block that is compared word by word. Longer blocks are compared
-line by line."""
+"""Maximum number of words and punctuation marks in a block for it to be compared word by word. Longer blocks are
+compared line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:

@@ -59,11 +59,11 @@ class DocsEntry(Struct, kw_only=True):
     directory: str | None = None
     language: str | None = None
     localized: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Translations of ``title`` and ``description``: by field and language."""
+    """Translations of ``title`` and ``description``, by field and language."""
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
     way: tuple[str | int, ...] = ()
-    """Path to the entry in the source: keys and list indexes."""
+    """Path to the entry in the source, as keys and list indexes."""
 
 
 class DocsConfig(Struct, kw_only=True):
@@ -76,7 +76,7 @@ class DocsConfig(Struct, kw_only=True):
 
     @property
     def spaces(self) -> list[DocsEntry]:
-        """Yield every space of the structure, in reading order."""
+        """Return every space in the structure, in reading order."""
         return [entry for entry in walk_docs(self.structure) if entry.type == "space"]
 
 
@@ -287,7 +287,7 @@ class _DocsReader:
         return any(child.type == "space" for group in groups for child in group.children)
 
     def _as_section(self, entry: DocsEntry) -> DocsEntry:
-        """Return the entry as part of a list of sections: a single space becomes its own section."""
+        """Return the entry in the form that a list of sections requires: a space becomes a section of its own."""
         if entry.type != "space":
             return entry
         key = entry.key if (False, entry.key) not in self._keys else self._free_key(False, entry.key)
@@ -365,8 +365,8 @@ class _DocsReader:
             self._complain("bad_value", f"{language!r} isn't a supported language", *way, "language")
 
     def _check_variants(self, entries: list[DocsEntry]) -> None:
-        """Remove duplicates, and fields that only sections have, from the spaces of a section or of a site
-        without sections."""
+        """Remove duplicate spaces from a section, or from a site without sections. From the remaining spaces, remove
+        fields that only sections have."""
         directories: set[str] = set()
         for entry in [entry for entry in entries if entry.type == "space"]:
             for name in _OF_SECTION:
@@ -412,7 +412,7 @@ def _holds_expression(text: str | None) -> bool:
 
 
 def write_docs(config: DocsConfig) -> str:
-    """Write a ``docs.yaml`` from which ``read_docs`` reads the same config, without reporting problems."""
+    """Write a ``docs.yaml``. ``read_docs`` parses the result as the same config and reports no problems."""
     return write_yaml(
         {"site": {"title": config.title, "structure": [describe_entry(one) for one in config.structure]}}
     )

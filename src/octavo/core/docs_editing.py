@@ -1,7 +1,7 @@
 """Edit a ``docs.yaml`` in place, so that comments, key order, quotes, and unknown keys are kept.
 
 Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed entry, only
-the different fields change. New text is formatted like the output of ``write_docs``.
+the changed fields are edited. New text is formatted like the output of ``write_docs``.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Maximum number of editing passes. A missing value can depend on another change, as a title depends on a folder. The
-next pass adds such values."""
+"""Maximum number of editing passes. If a missing value depends on another change, as a title depends on a folder, the
+next pass adds it."""
 _Name = tuple[bool, str]
 
 
@@ -43,7 +43,7 @@ class _Unsure(Exception):
 
 
 class _Edit(NamedTuple):
-    """Replacement of a part of the text."""
+    """Replacement for part of the text."""
 
     start: int
     end: int
@@ -51,8 +51,8 @@ class _Edit(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """Lines of a list entry with the comments above it. ``gap``: the offset at which the next entry begins.
-    ``column``: the column of its dash."""
+    """Lines of a list entry with the comments above it. ``gap``: the offset at which the next entry begins. ``column``:
+    the column of the entry's dash."""
 
     start: int
     end: int
@@ -61,8 +61,9 @@ class _Chunk(NamedTuple):
 
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
-    """Return the text, edited where it differs from ``config``. A space without a language in the text stays without
-    one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
+    """Return the text, edited where it differs from ``config``. If the text doesn't set a space's language, no language
+    is added, because the language is detected from the space's content. Text that can't be edited in place is
+    rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)
@@ -98,7 +99,7 @@ class _Editor:
         self._before = before
         self._known: dict[_Name, DocsEntry] = {}
         self._at: dict[tuple[str | int, ...], list[DocsEntry]] = {}
-        """Entries that were read from a list item: one entry, or a section together with its space."""
+        """Entries that were read from each list item, by its path: one entry, or a section together with its space."""
         for entry in walk_docs(before.structure):
             self._known[_name(entry)] = entry
             self._at.setdefault(entry.way, []).append(entry)
@@ -166,7 +167,7 @@ class _Editor:
         return node
 
     def _list(self, above: yaml.MappingNode, way: tuple[str | int, ...], new: list[DocsEntry]) -> list[_Edit]:
-        """Return the edits for the list of entries under ``above``, which may not exist yet."""
+        """Return the edits for the list of entries under ``above``. The list may not exist yet."""
         node = self._find(way)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             written = [describe_entry(entry) for entry in new]
@@ -253,8 +254,8 @@ class _Editor:
     # --- an entry -------------------------------------------------------------------------------------
 
     def _is_kept(self, old: DocsEntry, new: DocsEntry) -> bool:
-        """Return whether to edit an entry's item instead of rewriting it. An item that is both a section and a space is
-        edited only if it needs no changes."""
+        """Return whether to keep and edit an entry's item instead of rewriting it. An item that is both a section and a
+        space is kept only if it needs no changes."""
         entries = self._at[old.way]
         return len(entries) == 1 or entries[0] is old and describe_entry(old) == describe_entry(new)
 

@@ -1,8 +1,7 @@
 """Domains of public email providers, which no organization can claim.
 
-The list contains large providers and isn't meant to be complete: claiming a domain always requires its DNS
-record or the operator's confirmation. Lists with thousands of names also contain domains of companies and
-universities.
+The list contains large providers and isn't meant to be complete: claiming a domain always requires a DNS record or the
+server administrator's confirmation. Lists with thousands of names also contain domains of companies and universities.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 class Freshness(Struct, frozen=True):
-    """Review schedule of a page. ``every``: the interval as it was written. ``due``: the date when the next review is
-    due; None without an interval."""
+    """Review schedule of a page. ``every``: the interval in its original form. ``due``: the date when the next review
+    is due; None if there is no interval."""
 
     owner: str | None
     every: str | None

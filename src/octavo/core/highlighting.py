@@ -91,8 +91,8 @@ COLORED = {
     }.items()
     for kind in kinds.split()
 }
-"""Pygments classes that have a color, by the class whose color they use. All other classes look like plain text, which
-keeps the markup of pages small."""
+"""Map from each Pygments class that has a color to the class whose color it uses. All other classes look like plain
+text, which keeps the markup of pages small."""
 
 
 _PLAIN = ("text", "txt", "plain", "plaintext")

@@ -1,4 +1,4 @@
-"""Normalize equivalent hostnames."""
+"""Normalize hostnames, so that different spellings of a hostname are equal."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ _TOO_MANY_PARTS = f"a page can have at most {MAX_NODES:,} {PARTS}; the rest is s
 
 
 class _LineNumbers:
-    """Line numbers, from 1, of offsets in a source."""
+    """Converter from offsets in a source to line numbers, which start at 1."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,5 @@
-"""Languages of spaces, and detection of a string's language, which returns a language only if it is certain enough."""
+"""Languages of spaces, and detection of the language of text. Detection returns a language only if the result is
+certain enough."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ _ALIKE = (
     {"nl", "af"},
     {"it", "co", "la"},
 )
-"""Languages that can't be distinguished in short text."""
+"""Groups of languages that can't be told apart in short text."""
 
 
 def space_language(name: str | None) -> str | None:
@@ -94,7 +95,7 @@ def _detector() -> Any:
 
 
 def find_language(text: str) -> str | None:
-    """Return the code of a text's language, such as ``de`` or ``zh``, if it is certain; otherwise, None.
+    """Return the code of a text's language, such as ``de`` or ``zh``, if the language is certain; otherwise, None.
 
     >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.")
     'de'

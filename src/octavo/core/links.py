@@ -52,10 +52,10 @@ class Lookup(Protocol):
 class Target(Struct, frozen=True, omit_defaults=True):
     """Target of a reference.
 
-    ``page``: the page with the ID ``page`` (of ``space`` if set, otherwise of this space; with ``space``, ``path`` is
-    its path in that space and the ID is unknown), at ``anchor``. ``anchor``: an anchor on the same page. ``file``,
-    ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL in the app that doesn't lead to content.
-    ``broken``: an unresolved reference, with its original form in ``url``.
+    ``kind`` determines which fields are set. ``page``: a page, at ``anchor``; if ``space`` is set, the page at ``path``
+    in that space, whose ID is unknown; otherwise, the page with the ID ``page`` in this space. ``anchor``: an anchor on
+    the same page. ``file``, ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL in the app that doesn't
+    lead to content. ``broken``: an unresolved reference, with its original form in ``url``.
     """
 
     kind: Literal["page", "anchor", "file", "space", "url", "in-app", "broken"]

@@ -1,8 +1,7 @@
 """Mask personal data and secrets in people's text before it is stored or sent.
 
-Data is recognized only by its format, so a harmless number is occasionally masked, and data without a recognizable
-format, such as a name or a postal address, isn't masked. Every pattern runs in time proportional to the length of the
-text.
+Data is recognized only by its format, so a harmless number is occasionally masked. Data without a recognizable format,
+such as a name or a postal address, isn't masked. Every pattern runs in time proportional to the length of the text.
 """
 
 from __future__ import annotations

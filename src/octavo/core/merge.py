@@ -87,8 +87,8 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Correction that a merge made automatically. ``before``: the intended value. ``after``: the current
-    value.
+    """Correction that a merge made automatically. ``before``: the value before the correction. ``after``: the value
+    after it.
 
     ``slug``, ``path``, ``name``: an unused number was appended to the value in theirs. ``rank``: both sides used the
     same rank, and the page in theirs now comes after the page in ours. ``order``: both sides reordered, and the order
@@ -417,8 +417,8 @@ class _Merge:
             # contains them.
 
     def _break_cycles(self) -> bool:
-        """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in ours.
-        Return whether there were any such moves."""
+        """Undo moves in ``theirs`` that form a cycle with moves in ``ours`` by returning each moved page to its
+        position in ours. Return whether any moves were undone."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
         moved = {
@@ -491,7 +491,7 @@ class _Merge:
                 self._note("slug", "page", page.id, page.slug, slug)
 
     def _spread_ranks(self) -> None:
-        """Keep ranks of siblings distinct, so that pages can be inserted between them."""
+        """Keep the ranks of siblings distinct, so that pages can be inserted between the siblings."""
         seats, new = self._newcomers(lambda page: (page.parent, page.rank))
         all_ranks: dict[str | None, list[str]] = {}
         for page in new:
@@ -604,7 +604,7 @@ class _Merge:
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
 
     def _make_way(self) -> None:
-        """Move files that ours added at paths where theirs added other content."""
+        """Move files that ours added if theirs added other content at the same paths."""
         pages = [
             (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
         ]
@@ -635,7 +635,7 @@ class _Merge:
             self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
-        """Return the paths that changed entries have in ours. ``path_taken`` may report these paths as used although
+        """Return the paths that changed entries have in ours. ``path_taken`` may report these paths as used even though
         they may now be free."""
         pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
@@ -695,8 +695,8 @@ def chosen(conflict: MergeConflict, choice: Choice) -> Any:
 
 
 def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None:
-    """Return the page or item with a ``field`` or ``deleted`` conflict resolved; None deletes it. Raises
-    msgspec.ValidationError for an edited value that the field can't have."""
+    """Return the page or item after a ``field`` or ``deleted`` conflict is resolved; None if the resolution deletes it.
+    Raises msgspec.ValidationError for an edited value that the field can't have."""
     value = chosen(conflict, choice)
     if conflict.kind == "deleted":
         if value is None:
@@ -729,7 +729,7 @@ def _with_element(collection: Any, name: str, element: str, value: Any) -> objec
 
 class Resolution(Struct):
     """Result of resolving a text conflict. ``others``: the open conflicts of the same text at their new offsets.
-    ``applied``: False if the text was edited at that position, so that it no longer contains the conflict's version."""
+    ``applied``: False if the text was edited at that position and no longer contains the conflict's version."""
 
     text: str
     others: list[MergeConflict]

@@ -24,7 +24,7 @@ from .pieces import Cut, Match, cells, inner, kind_of, match, split, unwrap
 
 T = TypeVar("T")
 MAX_LINES = 5000
-"""Maximum number of lines of a block that is merged line by line."""
+"""Maximum number of lines in a block that is merged line by line."""
 MAX_DEPTH = 32
 """Maximum nesting depth at which blocks are merged part by part. More deeply nested blocks are merged as a whole."""
 
@@ -199,8 +199,7 @@ def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
 def _arrange(
     start: _Node, theirs: Cut, to_ours: Match, to_theirs: Match, of_theirs: list[_Node | None]
 ) -> None:
-    """Place pieces that were inserted or moved in theirs after pieces that were inserted at the same position in
-    ours."""
+    """Place each piece that theirs inserted or moved after the pieces that ours inserted at the same position."""
     behind = start
     for k, text in enumerate(theirs.pieces):
         node, i = of_theirs[k], to_theirs.origin[k]
@@ -239,7 +238,7 @@ def _join(start: _Node, base: Cut, ours: Cut, theirs: Cut, top: bool) -> TextMer
 
 
 def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: Cut) -> str:
-    """Return the text between two pieces, from a version in which no other piece separates them."""
+    """Return the text between two pieces, taken from a version in which they are adjacent."""
     at_end = node is start
     places = (
         (base, last.base, len(base.pieces) if at_end else node.base),
@@ -288,9 +287,8 @@ def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
 
 
 def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge | None:
-    """Merge a quote or one list item block by block. Return None if its blocks are unknown, or if all of
-    its content is in conflict. Conflicts include the prefixes of their lines, so that either version can be
-    inserted."""
+    """Merge a quote or one list item block by block. Return None if its blocks are unknown, or if all of its content is
+    in conflict. Conflicts include the prefixes of their lines, so either version can be inserted as is."""
     found = [unwrap(text) for text in (base, ours, theirs)]
     if not (found[0] and found[1] and found[2]):
         return None

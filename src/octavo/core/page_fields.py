@@ -38,7 +38,7 @@ INTERVAL = r"[1-9]\d{0,3} (?:day|week|month|year)s?"
 DATE = r"\d{4}-\d{2}-\d{2}"
 """Pattern of a date."""
 MAX_DESCRIPTION = 1000
-"""Maximum number of characters of a page's description."""
+"""Maximum number of characters in a page's description."""
 
 
 class LayoutOptions(Struct, frozen=True, omit_defaults=True):
@@ -74,8 +74,8 @@ class Cover(Struct, frozen=True, omit_defaults=True):
     text_color_dark: str | None = None
 
     def focus(self, width: int, height: int, box_width: int, box_height: int) -> int:
-        """Return the vertical position of an image of this size in a box that it covers, in percent: 0
-        shows the top of the image."""
+        """Return the vertical position, in percent, of an image of this size in a box that it covers. 0 shows the top
+        of the image."""
         scale = max(box_width / width, box_height / height)
         reach = (height * scale - box_height) / 2
         if reach <= 0:
@@ -316,7 +316,8 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after the fields that the class itself declares, which are skipped.
+    """Declare fields in the body of a struct class. Fields that the class itself declares come first and aren't
+    declared again.
 
     ``body``: the ``vars()`` of the class. ``types``: the types by field name. The type checker doesn't see
     these fields, so code reads them by name; fields that the type checker has to see are declared in the

@@ -19,9 +19,9 @@ class PageTree:
     """Pages of a state, with siblings ordered by rank and ID. The tree omits pages that are ``withheld``,
     their descendants, and pages without a position in the tree.
 
-    A tree is immutable. ``changed`` and ``without`` return new trees that share the unchanged parts, so the
-    cost of the next revision's tree depends only on its changes. ``children``: the children in order.
-    ``shape``: a value that is equal for two trees with the same navigation.
+    A tree is immutable. ``changed`` and ``without`` return new trees that share the unchanged parts, so the cost of the
+    next revision's tree depends only on its changes. ``children``: the children of each page, in order. ``shape``: a
+    value that is equal for two trees with the same navigation.
     """
 
     def __init__(self, pages: Iterable[Page]) -> None:
@@ -105,7 +105,7 @@ class PageTree:
         return copy
 
     def starting_at(self, page_id: str) -> PageTree:
-        """Return the tree with another home page. Return the same tree if that page isn't a document that visitors can
+        """Return the tree with another home page, or the same tree if that page isn't a document that visitors can
         see."""
         page = self.page(page_id)
         home = self.first_document(page) if page is not None else None
@@ -242,7 +242,7 @@ class PageTree:
         return None
 
     def _upwards(self, page: Page) -> Iterator[tuple[Page, list[Page], int]]:
-        """Yield the page and each ancestor, with its siblings and its index among them."""
+        """Yield the page and each of its ancestors, together with the siblings of each and its index among them."""
         for here in self._line(page) or []:
             siblings = self.children.get(here.parent, [])
             yield here, siblings, bisect_left(siblings, _order_of(here), key=_order_of)

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from .free_names import free_name
 
 MAX_NAME = 255
-"""Maximum number of bytes of one name in a path."""
+"""Maximum number of bytes in one name of a path."""
 MAX_PATH = 1000
-"""Maximum number of bytes of a path."""
+"""Maximum number of bytes in a path."""
 MAX_FILE = 100 * 1024 * 1024
 """Maximum size of a file, in bytes."""
 MAX_FOLDERS = 64
@@ -63,8 +63,8 @@ def spellings(path: str) -> tuple[str, ...]:
 
 
 def numbered_path(path: str, number: int) -> str:
-    """Return the path with a number after the stem of its name. The stem is shortened if the name would become
-    too long.
+    """Return the path with a number after the stem of its name. If the name would become too long, the stem is
+    shortened.
 
     >>> numbered_path("a/b.md", 2)
     'a/b-2.md'

@@ -2,7 +2,7 @@
 
 A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. Splitting looks
 only at lines instead of parsing the whole grammar, which makes it about twenty times as fast as ``document.read``.
-Where the results could be different, the larger piece is used, so no block of a document is ever split.
+Where the two could give different results, the larger piece is used, so no block of a document is ever split.
 """
 
 from __future__ import annotations
@@ -475,14 +475,15 @@ class Match(Struct):
 
 
 _UNIFORM = frozenset({"items", "rows", "elements"})
-"""Names of the ways to split a block in which all pieces are of one kind, such as the rows of a table."""
+"""Kinds of splits in which all pieces are of the same kind, such as the rows of a table."""
 _ALIKE = 0.3
 """Minimum share of common words for a changed piece to count as edited instead of replaced."""
 _KEPT = 0.5
-"""Alternative to ``_ALIKE``: minimum share of the shorter piece's words that the longer piece contains. This way, a
-piece also counts as edited if it was shortened to a few of its words or if many words were added."""
+"""Minimum share of the shorter piece's words that the longer piece must contain, as an alternative to ``_ALIKE``. This
+way, a piece also counts as edited if it was shortened to a few of its words or if many words were added."""
 _RUN_MAX = 400
-"""Maximum product of lengths for pairing changed runs by similarity. Longer runs are paired only by position."""
+"""Maximum product of the lengths of two changed runs for pairing their pieces by similarity. Pieces of longer runs are
+paired only by position."""
 
 
 def match(old: Cut, new: Cut) -> Match:

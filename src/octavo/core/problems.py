@@ -1,4 +1,4 @@
-"""Problems that an import reports but that don't stop it."""
+"""Problems that an import reports without stopping."""
 
 from __future__ import annotations
 

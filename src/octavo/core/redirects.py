@@ -11,7 +11,7 @@ from msgspec import Struct
 
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
 MAX_SOURCE = 512
-"""Maximum number of characters of a source path."""
+"""Maximum number of characters in a source path."""
 MAX_PATHS = 100
 """Maximum number of paths that a page redirects from."""
 PATH = rf"/{SEGMENT}(?:/{SEGMENT})*"

@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(
     com do dos e em eu isso mais mas na nas no nos o os ou para pelo por quando que se sem um uma
     """.split()
 )
-"""Frequent words of the most widely used languages, without apostrophes and accents."""
+"""Frequent words in the most widely used languages, without apostrophes and accents."""
 
 
 _PREFIXES = re.compile(

@@ -79,14 +79,14 @@ class SourceFiles:
         return self._files[path][0]
 
     def opening(self, path: str) -> Callable[[], IO[bytes]]:
-        """Return the function that opens the file, for another source that contains the same file."""
+        """Return the function that opens the file, so that another source can contain the same file."""
         return self._files[path][1]
 
     def read(self, path: str) -> bytes:
         return b"".join(self.pieces(path))
 
     def pieces(self, path: str) -> Iterator[bytes]:
-        """Yield the bytes in pieces. Raises ``SourceError`` if the entry is damaged or larger than declared."""
+        """Yield the bytes in chunks. Raises ``SourceError`` if the entry is damaged or larger than declared."""
         size, opening = self._files[path]
         left = size
         try:

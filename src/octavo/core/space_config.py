@@ -79,8 +79,8 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
 
 def match_redirect(config: Config, path: str) -> str | None:
-    """Return the target of the redirect for a site path. A redirect with this exact path comes first, then the
-    ``old/*`` redirect with the longest matching prefix. Case is ignored."""
+    """Return the target of the redirect for a site path. A redirect with this exact path takes precedence, followed by
+    the ``old/*`` redirect with the longest matching prefix. Case is ignored."""
     redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
     parts = path.strip("/").lower().split("/")
     names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]

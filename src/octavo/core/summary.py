@@ -51,7 +51,7 @@ class SummaryEntry(Struct, kw_only=True):
 
 
 class Summary(Struct, kw_only=True):
-    """Table of contents. ``inferred``: whether there is no SUMMARY.md, so that titles are derived from file
+    """Table of contents. ``inferred``: whether there is no SUMMARY.md, in which case titles are derived from file
     names."""
 
     title: str = ""
@@ -468,8 +468,8 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 
 def write_summary(summary: Summary) -> str:
-    """Write a table of contents in its canonical form. ``read_summary`` returns the same tree, except for groups that
-    aren't at the top level. SUMMARY.md can't represent these, so they are written as text."""
+    """Write a table of contents in its canonical form. ``read_summary`` parses the result as the same tree, except for
+    groups that aren't at the top level. SUMMARY.md can't represent these, so they are written as text."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:
@@ -749,7 +749,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def title_of_name(name: str) -> str:
-    """Return ``Getting started`` for ``getting-started``."""
+    """Return the title for a file or folder name, such as ``Getting started`` for ``getting-started``."""
     words = " ".join(re.sub(r"[-_]+", " ", name).split())
     return words[:1].upper() + words[1:] if words else name
 

@@ -40,8 +40,8 @@ MAX_TAGS = 500
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, which pages use to refer to it. It has an icon, an emoji,
-    or neither."""
+    """Tag that a space defines. ``tag``: its slug, which pages use to refer to it. A tag has an icon, an emoji, or
+    neither."""
 
     tag: str
     label: str
@@ -142,7 +142,7 @@ def read_page_tags(value: Iterable[object]) -> tuple[tuple[str | JsonObject, ...
 
 
 def keep_tagged(pages: Sequence[Page], slug: str) -> list[Page]:
-    """Return the pages with a tag, and their ancestors, in the same order."""
+    """Return the pages with a tag, and their ancestors, in their original order."""
     by_id = {page.id: page for page in pages}
     kept: set[str] = set()
     for page in pages:

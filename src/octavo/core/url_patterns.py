@@ -1,8 +1,7 @@
 """Match URL patterns from integration manifests, such as ``https://github.com/*/*/blob/**``.
 
-``*`` matches any text without a slash, and ``**`` matches any text. A pattern without either of them is a prefix: it
-matches URLs with the same host whose path starts with the pattern's path. A pattern without a scheme matches http and
-https.
+``*`` matches any text without a slash, and ``**`` matches any text. A pattern without wildcards is a prefix: it matches
+URLs with the same host whose path starts with the pattern's path. A pattern without a scheme matches http and https.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return the specificity of a pattern that matches a URL, as its number of literal characters; None if
-    it doesn't match.
+    """Return the number of literal characters in a pattern, as a measure of its specificity, if the pattern matches a
+    URL; otherwise, None.
 
     User information in a URL is ignored, and hosts are compared as a whole.
     """

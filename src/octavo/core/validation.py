@@ -21,7 +21,7 @@ _TYPES = {
 _COUNTED = {"str": "characters", "array": "items", "object": "fields"}
 _LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
 _SHOWN = 80
-"""Maximum number of characters of an invalid value to show."""
+"""Maximum number of characters to show of an invalid value."""
 _LISTED = 30
 """Maximum number of allowed values to list."""
 _WHERE = re.compile(r"^(.*?)(?: - at (?:`(key)` in )?`\$(.*?)`)?$", re.S)
@@ -33,7 +33,7 @@ _MATCHING = re.compile(r"Expected `str` matching regex (.*)", re.S)
 _KINDS = re.compile(r"Expected `([\w |]+)`(?:, got `(\w+)`)?")
 _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
 _NAMED = re.compile(r"([a-z]\w*(?:\.\w+)*): (.+)", re.S)
-"""Problem that a type's own check reports, with the field that has the problem."""
+"""Pattern of a problem that a type's own check reports, starting with the field that has the problem."""
 
 
 class FieldProblem(NamedTuple):

@@ -22,13 +22,13 @@ _CHANGE = re.compile(
     r"\b(?:now|no longer|renam\w+|remov\w+|deprecat\w+|replac\w+|defaults?|chang\w+|instead)\b", re.I
 )
 _NAME = re.compile(r"(?=.*(?:[a-z][A-Z]|[_.-]))[\w.-]{4,80}")
-"""Identifiers. Single words are excluded, because they mean something else on other pages."""
+"""Pattern of an identifier. Single words are excluded, because they can have other meanings on other pages."""
 _MOST = 300
 _MOST_NAMES = 200
 
 
 def list_names(document: Document) -> list[str]:
-    """Return the identifiers that a page shows as code in its text, each once."""
+    """Return the identifiers that a page shows as code in its text, without duplicates."""
     names = dict.fromkeys(
         name for node in walk(document) if isinstance(node, Text) for name in _names_in(node)
     )
@@ -36,8 +36,8 @@ def list_names(document: Document) -> list[str]:
 
 
 def list_notices(document: Document) -> list[ChangeNotice]:
-    """Return the changes that a page announces under dated headings and in dated updates, if they show an identifier as
-    code or have links."""
+    """Return the changes that a page announces under dated headings and in dated updates. Changes without links are
+    included only if they show an identifier as code."""
     found: list[ChangeNotice] = []
     day = ""
     for node in walk(document):

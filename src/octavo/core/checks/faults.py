@@ -10,7 +10,7 @@ FaultKind = Literal["alt-text", "code-sample", "placeholder", "style"]
 """Kinds of problems that depend only on the page itself, not on the rest of the site."""
 
 QUOTE = 200
-"""Maximum number of characters of a quotation."""
+"""Maximum number of characters in a quotation."""
 
 
 class TextFix(Struct, frozen=True, array_like=True):
@@ -24,9 +24,9 @@ class TextFix(Struct, frozen=True, array_like=True):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Problem on a page. ``subject``: a text that distinguishes the problem from others of the same kind on the page.
-    ``quote``: the words with the problem. ``message``: the description of the problem. ``rule``: the style guide
-    rule."""
+    """Problem on a page. ``subject``: text that distinguishes the problem from others of the same kind on the page.
+    ``quote``: the words with the problem. ``message``: the description of the problem. ``rule``: the style guide rule
+    that the page breaks."""
 
     kind: FaultKind
     subject: str
@@ -38,7 +38,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: the other words of the sentence."""
+    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: the other words in the sentence."""
 
     pattern: str
     value: str
@@ -56,10 +56,11 @@ class ChangeNotice(Struct, frozen=True, array_like=True):
 
 
 class CheckedPage(Struct, omit_defaults=True):
-    """Result of checking one page. ``urls``: the URLs of other sites, with the text of their links. ``variables``: the
-    names of the variables that it uses, such as ``space.version``. ``operations``: the API operations that it shows, as
-    specification, method, and path. ``files``: its relative links to files that aren't pages. ``names``: the
-    identifiers that it shows as code. ``notices``: the changes that it announces with a date."""
+    """Result of checking one page. ``urls``: the URLs of links to other sites, with the text of the links.
+    ``variables``: the names of the variables that the page uses, such as ``space.version``. ``operations``: the API
+    operations that the page shows, each with its specification, method, and path. ``files``: the page's relative links
+    to files that aren't pages. ``names``: the identifiers that the page shows as code. ``notices``: the dated changes
+    that the page announces."""
 
     faults: list[Fault] = []
     statements: list[Statement] = []

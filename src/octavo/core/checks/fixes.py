@@ -49,8 +49,8 @@ def replace_text(document: Document, fix: TextFix) -> bool:
 
 
 def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
-    """Yield each occurrence of a string: the number of surrounding characters that match the expected characters, the
-    index of the leaf that contains it, and its offset in that leaf."""
+    """Yield three numbers for each occurrence of a string: how many of the surrounding characters match the expected
+    characters, the index of the leaf that contains the string, and the string's offset in that leaf."""
     for number, leaf in enumerate(node.leaves):
         if any(mark.type in ("code", "keyboard") for mark in leaf.marks):
             continue
@@ -74,7 +74,7 @@ def _count_equal(one: str, two: str) -> int:
 
 
 def replace_link(document: Document, url: str, ref: JsonObject) -> bool:
-    """Replace, in place, the target of all links with this URL. Return whether there are such links."""
+    """Replace, in place, the target of every link to this URL. Return whether the document contains any."""
     replaced = 0
 
     def change(reference: Reference) -> JsonObject | None:

@@ -43,8 +43,8 @@ _MOST_URLS = 500
 
 
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
-    """Return the problems on a page, and the data about the page that site-wide checks need. ``rules``: the
-    rules of its style guide."""
+    """Return the problems on a page, and the data about the page that site-wide checks need. ``rules``: the rules of
+    the page's style guide."""
     checked = CheckedPage([], [], {}, [], [], [], list_names(document), list_notices(document))
     checked.faults += _check_images(document)
     samples = 0
@@ -132,8 +132,8 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
-    """Return the match of a placeholder, a sign of unfinished text, in a string without code; None if there is none. A
-    heading such as "Coming soon" is a placeholder for the text below it."""
+    """Return the first placeholder (a sign of unfinished text) in a string from which code was removed; None if there
+    is none. A heading such as "Coming soon" is a placeholder for the text below it."""
     return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 
 

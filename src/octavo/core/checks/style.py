@@ -34,15 +34,15 @@ _PATTERN_MEMORY = 1024 * 1024
 """Maximum memory in bytes of a compiled pattern, which limits large repetitions."""
 _LONGEST = 2_000
 _MOST_WORDS = 2_000
-"""Maximum number of tokens or substitutions of one rule."""
+"""Maximum number of tokens or substitutions in one rule."""
 _MOST_MATCHES = 20
-"""Maximum number of matches of one rule on a page."""
+"""Maximum number of matches that one rule can have on a page."""
 _SMALL = frozenset("a an and as at but by en for from if in nor of on or per the to v via vs with".split())
 _OPENING, _CLOSING = frozenset("\"'“‘„«"), frozenset("\"'”’“»")
 _JOINTS = frozenset("-\N{NON-BREAKING HYPHEN}/")
 """Characters between the parts of a compound."""
 _IN_CODE = re.compile(r"\w(?:\.|::|/|_)\w")
-"""Name from code, or path, such as "System.Text.Json". It keeps its case."""
+"""Pattern of names from code and of paths, such as "System.Text.Json". Such words keep their case."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
@@ -88,8 +88,8 @@ class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonwor
 
 
 class StyleRule:
-    """Rule read from the YAML text ``source``. ``name``: its title. ``why``: the reason for the rule, for people who
-    break it."""
+    """Rule read from the YAML text ``source``. ``name``: the rule's title. ``why``: the reason for the rule, shown to
+    people who break it."""
 
     def __init__(self, name: str, source: str, why: str = "") -> None:
         self.name, self.source, self.why = name, source, why
@@ -100,8 +100,7 @@ class StyleRule:
         self.names = [exception for exception in given.exceptions if " " in exception]
         self.scopes = {given.scope} if isinstance(given.scope, str) else set(given.scope)
         self.patterns: list[re.Pattern[str]] = []
-        """Compiled patterns: one for all words together, or one for each word if they must be
-        distinguished."""
+        """Compiled patterns: one for all words together, or one for each word if the words must be distinguished."""
         self.replacements: list[str] = []
         if given.extends == "existence":
             if not given.tokens and not given.raw:
@@ -152,7 +151,8 @@ class StyleRule:
         )
 
     def fits(self, *, heading: bool) -> bool:
-        """Return whether the rule applies to headings (if ``heading`` is set) or to other text."""
+        """If ``heading`` is set, return whether the rule applies to headings; otherwise, return whether it applies to
+        other text."""
         if self.scopes & {"text", "raw"}:
             return True
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
@@ -335,8 +335,9 @@ def _replacement(action: RuleAction) -> str | None:
 
 
 def _is_mentioned(text: str, match: re.Match[str], new: str | None) -> bool:
-    """Return whether a text mentions the matched words instead of using them: they are the entire text between two
-    quotation marks, or they would be removed and are the entire text, as in a list of words to avoid."""
+    """Return whether a text mentions the matched words instead of using them. This is the case if nothing else is
+    between a pair of quotation marks, or if the fix would remove the words and they are the entire text, as in a list
+    of words to avoid."""
     is_quoted = (
         text[match.start() - 1 : match.start()] in _OPENING
         and text[match.end() : match.end() + 1] in _CLOSING
@@ -357,8 +358,8 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFaul
 
 
 def _doubles(text: str, match: re.Match[str], new: str) -> bool:
-    """Return whether a replacement repeats the word before or after it, as "in order to" becomes "to" in
-    "converting to in order to"."""
+    """Return whether a replacement would repeat the word before or after it. For example, replacing "in order to" with
+    "to" in "converting to in order to" would produce "to to"."""
     words = new.casefold().split()
     before, after = text[: match.start()].casefold().split(), text[match.end() :].casefold().split()
     return bool(words) and (words[0] in before[-1:] or words[-1] in after[:1])
@@ -445,8 +446,8 @@ def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 
 
 def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield a problem for each word, such as an abbreviation, that is used on a page without or before the text that it
-    requires, such as its definition."""
+    """Yield a problem for each word, such as an abbreviation, that a page uses without first giving the text that the
+    word requires, such as a definition."""
     first, second = rule.patterns
     known: set[str] = set()
     for text in texts:

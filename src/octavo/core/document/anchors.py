@@ -1,7 +1,8 @@
 """Link targets in a document: their IDs on a page, and the target of each link.
 
-Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``, ``Node_js``,
-or ``id-1.-intro``. Only this module assigns IDs. It recognizes all of these spellings.
+Different tools derive different anchors from the same heading: ``Node.js & you`` becomes ``nodejs--you``,
+``node.js-and``, ``Node_js``, or ``id-1.-intro``. Only this module assigns IDs, and it recognizes all of these
+spellings.
 """
 
 from __future__ import annotations
@@ -232,16 +233,16 @@ def place_ids(document: Document) -> dict[int, str]:
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the ID of every link target among these nodes, by ``id(node)``. ``nodes``: nodes in the output of
-    ``flow``."""
+    """Return the ID of every link target among these nodes, by ``id(node)``. ``nodes``: nodes as ``flow`` yields
+    them."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
 
 
 def mark_places(document: Document) -> list[str]:
-    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write such a document as
-    Markdown, because the headings' IDs would count as set by the author."""
+    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write the marked document
+    as Markdown, because the headings' IDs would count as set by the author."""
     found = places_by_id(document)
     for name, node in found.items():
         node.data["id"] = name
@@ -291,8 +292,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """IDs on a page, which can be found regardless of how a link spells them. ``title``: the page's title. Other tools
-    treat the title as the first heading, but it has no ID in Octavo."""
+    """Index of the IDs on a page, which finds an ID regardless of how a link spells it. ``title``: the page's title.
+    Other tools treat the title as the first heading, but it has no ID in Octavo."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)

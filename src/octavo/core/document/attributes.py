@@ -12,8 +12,8 @@ SIDES = {"start": "left", "center": "center", "end": "right"}
 
 
 def write_url(ref: Data) -> str:
-    """Return a reference as text: a URL stays unchanged, and any other reference becomes ``kind:id``. Callers resolve
-    references first."""
+    """Return a reference as text: a URL stays unchanged, and any other reference becomes ``kind:id``. Callers must
+    resolve references first."""
     if ref.get("kind") == "url":
         return str(ref["url"])
     return f"{ref['kind']}:{next(str(value) for key, value in ref.items() if key != 'kind')}"
@@ -36,7 +36,7 @@ def quoted(value: str) -> str:
 
 
 def write_attributes(attrs: Data) -> str:
-    """Return the attributes of an HTML tag, one space before each."""
+    """Return the attributes of an HTML tag, each preceded by a space."""
     return "".join(f' {name}="{quoted(str(value))}"' for name, value in attrs.items())
 
 
@@ -75,7 +75,7 @@ def picture(data: Data, attrs: Data) -> str:
 
 
 def write_tag(name: str, data: Data, /, **names: str) -> str:
-    """Return an opening ``{% tag %}`` with the fields of ``data`` that ``names`` lists (attribute=field), and then
+    """Return an opening ``{% tag %}`` with the fields of ``data`` that ``names`` lists (attribute=field), followed by
     other attributes."""
     parts = [name]
     for attr, field in names.items():

@@ -3,8 +3,8 @@ their bytes and their keys.
 
 ``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every top-level
 block, so that an edit doesn't have to parse the rest of the page or the resulting page. It parses only the changed
-blocks and their neighbors, together with the definitions of the page. If it can't prove that parsing the rest of the
-page gives the same result as before, it raises ``NotLocal``, and the same edits are applied to the whole document.
+blocks and their neighbors, together with the page's definitions. If it can't prove that parsing the rest of the page
+gives the same result as before, it raises ``NotLocal``, and the same edits are applied to the whole document.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .references import Reference, references
 from .writing import is_all_crlf, write_parts
 
 _DEFINITIONS_MAX = 20_000
-"""Maximum number of characters of definitions to parse together with the changed blocks."""
+"""Maximum number of characters in the definitions that are parsed together with the changed blocks."""
 _BESIDE_MAX = 8
 """Maximum number of blocks to search for the originals of copied blocks."""
 _CHANGED_MAX = 40
 """Maximum number of blocks to parse in order to find the changes that an edit made."""
 _LOOKS = 16
-"""Maximum number of keys to look up one by one before all keys are sorted."""
+"""Maximum number of keys to look up one by one before a map of all keys is built."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
 _NOTE = re.compile(r"\[\^|user-content-fn-")
 _digests_of = attrgetter("digests")
@@ -43,9 +43,9 @@ _BLANK = "\ufeff \t\r\n"
 
 
 class BlockEntry(Struct, frozen=True):
-    """Top-level block: the number of characters before it and in it, and the number of references in it. For the
-    block and each keyed node inside it, in reading order, it also contains the content digests (``keys.Digests``), the
-    name from which the key is derived, and the key."""
+    """Index entry of a top-level block: the number of characters before the block and in it, and the number of
+    references in it. For the block and each keyed node inside it, in reading order, the entry also contains the content
+    digest (``keys.Digests``), the name from which the key is derived, and the key."""
 
     type: str
     gap: int
@@ -58,7 +58,7 @@ class BlockEntry(Struct, frozen=True):
 
 class Index(Struct, frozen=True):
     """Blocks of a source. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
-    get when the text is parsed to their actual keys, without nodes whose two keys are equal (see
+    get when the text is parsed to their actual keys, omitting nodes whose two keys are equal (see
     ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
@@ -102,8 +102,8 @@ class ChangedBlocks(Struct, frozen=True):
 
 
 def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
-    """Return the differences between a source and the result of ``BlockEdits`` for it, both without their heads. None
-    if the changed blocks alone aren't sufficient to determine the differences."""
+    """Return the differences between a source and the result of ``BlockEdits`` for it, both without their heads. Return
+    None if the changed blocks alone aren't sufficient to determine the differences."""
     before = _count_same(old.entries, new.entries)
     behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
     parts = []
@@ -154,8 +154,9 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add to ``kept`` the keys that nodes kept from earlier versions, by the keys that they would get otherwise, and
-    return it. ``among``: the names of the nodes to include; None for all nodes."""
+    """Add the keys that nodes kept from earlier versions to ``kept``, and return ``kept``, which maps the key that a
+    node would otherwise get to the node's actual key. ``among``: the names of the nodes to include; None for all
+    nodes."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -172,7 +173,7 @@ def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str,
 
 
 def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
-    """Return the updated map of kept keys after nodes with these names were added, removed, or moved."""
+    """Return the map of kept keys, updated after nodes with these names were added, removed, or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
 
@@ -204,7 +205,7 @@ class BlockPosition(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """Content allowed at a position (``blocks`` or one type), and its depth in the document."""
+    """Content allowed at a position (``blocks`` or one type), and the position's depth in the document."""
 
     type: str
     depth: int
@@ -457,7 +458,7 @@ class BlockEdits:
             self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
 
     def move(self, keys: Sequence[str], place: BlockPosition, field: str) -> list[Block]:
-        """Move existing blocks to another position, in this order. Raises EditError if that isn't possible."""
+        """Move existing blocks to another position, in the given order. Raises EditError if that isn't possible."""
         allowed = self.allowed_at(place).type
         for number, key in enumerate(keys):
             _require_fitting(self._find(key, f"{field}[{number}]").node, allowed, f"{field}[{number}]")
@@ -468,7 +469,8 @@ class BlockEdits:
         return [slot.node for slot in taken]
 
     def take(self, keys: Sequence[str], field: str, beside: BlockPosition | None = None) -> list[_Slot]:
-        """Remove blocks so that ``put`` can insert them, on this page or another. ``beside``: their new position."""
+        """Remove blocks so that ``put`` can insert them, on this page or another. ``beside``: the new position of the
+        blocks."""
         goal = (beside.after or beside.before or beside.into) if beside is not None else None
         taken: list[_Slot] = []
         for number, key in enumerate(keys):
@@ -840,7 +842,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """Copy the blocks between two indexes unchanged. They are adjacent in the source."""
+        """Copy the blocks between two indexes unchanged. The blocks are adjacent in the source."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)
@@ -874,8 +876,8 @@ class BlockEdits:
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Parse the blocks of a window again, and return them. Raises NotLocal if the result for unchanged blocks is
-        different, or if the definitions changed."""
+        """Parse the blocks of a window again, and return them. Raises NotLocal if unchanged blocks are now parsed
+        differently, or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal
@@ -912,7 +914,8 @@ class BlockEdits:
 
 
 def without_empty(document: Document) -> Document:
-    """Return the document without empty paragraphs. A block, cell, or list item without other content keeps one."""
+    """Return the document without empty paragraphs. A block, cell, or list item without other content keeps one empty
+    paragraph."""
     nodes = [node for node in document.nodes if node.source is not None or not is_empty(node)]
     for node in nodes:
         if node.source is None:

@@ -27,7 +27,7 @@ DEFECTS: tuple[type[Exception], ...] = (
 or exceeded deadlines."""
 
 _TRIES = 64
-"""Number of times that parts of a document are retried. After that, every block of an undecided part counts as
+"""Maximum number of parts of a document to try. After that, every block in the parts that weren't tried counts as
 failing."""
 
 Report = Callable[[str, Exception, int], None]

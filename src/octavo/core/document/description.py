@@ -20,7 +20,7 @@ DocumentObject = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{_A
 DocumentBlocks = Annotated[
     list[Any], Meta(extra_json_schema={"items": {"$ref": f"{_AT}DocumentBlock"}, "type": "array"})
 ]
-"""Blocks of a document, without the document around them."""
+"""List of a document's blocks, without the object for the document itself."""
 
 _Schema = dict[str, Any]
 
@@ -142,8 +142,8 @@ _DESCRIPTIONS = {
     "width": "The width in pixels, or with a unit.",
     "withFrame": "Whether the images have a frame.",
 }
-"""Meanings of fields by name, or by ``type.name`` for one type. They are separate from the meanings of the API's other
-properties, where each name has a single meaning."""
+"""Descriptions of fields, by name or, if only for one type, by ``type.name``. They are separate from the descriptions
+of the API's other properties, where each name has a single meaning."""
 
 
 _SPAN: _Schema = {"type": "integer", "minimum": 1, "maximum": 50}
@@ -183,7 +183,7 @@ def _row(kind: schema.NodeType) -> JsonObject:
 
 
 def document_schemas() -> dict[str, _Schema]:
-    """Return the components of the API description by name. They have the same requirements as
+    """Return the components of the API description, by name. Their schemas impose the same requirements as
     ``from_json``."""
     made = _components()
     descriptions = {

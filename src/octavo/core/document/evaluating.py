@@ -19,9 +19,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """Close every unclosed ``{% if %}`` in place. It then contains all later nodes at its level, because an unclosed
-    condition must not reveal the content that follows it. Content under more than ``MAX_TAGS`` such conditions is
-    removed. A misspelled condition hides the content that it was meant to guard."""
+    """Close every unclosed ``{% if %}``, in place. The condition then contains all later nodes at its level, because an
+    unclosed condition must not reveal the content that follows it. Content under more than ``MAX_TAGS`` such conditions
+    is removed. Content that a misspelled condition was meant to guard is hidden."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -55,7 +55,7 @@ def _left_open(node: Block) -> str | None:
 Change = Callable[[Block | Inline], Replacement | None]
 """Callback that returns the replacement of a node, or None to keep it."""
 Decided = Callable[[Block | Inline, bool], None]
-"""Callback for each conditional part, with the original condition and whether the part is shown."""
+"""Callback that is called for each conditional part, with the original condition and whether the part is shown."""
 
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
@@ -85,7 +85,7 @@ def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) ->
 
 
 def _resolve_definitions(document: Document) -> Document:
-    """Remove definitions between blocks and resolve the references to them in place."""
+    """Remove, in place, the definitions between blocks, and resolve the references to these definitions."""
     if not any(gap.strip("\ufeff \t\r\n") for gap in document.gaps):
         return document
     for block in document.nodes:
@@ -192,7 +192,7 @@ def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Blo
 
 
 def _is_open(node: Block | Inline, deterministic: bool) -> bool:
-    """Return whether the node has to be replaced with its result."""
+    """Return whether the node is an expression or condition that must be evaluated and replaced with its result."""
     if node.type not in ("expression", "if"):
         return False
     try:

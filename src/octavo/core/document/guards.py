@@ -191,7 +191,7 @@ def _closers(node: Node) -> int:
 
 
 def _texts(block: Block) -> Iterator[str]:
-    """Yield the text nodes of a block, except code, and its other strings, such as its title."""
+    """Yield the text in a block, except code, and the block's other strings, such as its title."""
     parts = []
     stack: list[Any] = list(reversed(block.nodes))
     while stack:

@@ -19,7 +19,7 @@ from .parts import one_of, only_paragraph, shown_words, text_of, title_and_body
 
 METHODS = ("get", "post", "put", "patch", "delete", "event")
 STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
-"""Classes of status codes by their first digit."""
+"""CSS classes for status codes, by the first digit of the code."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
@@ -70,7 +70,7 @@ class ApiRenderer(Renderer):
         )
 
     def openapi_head(self, block: Block) -> Pieces:
-        """Render the method and URL of an operation, with its actions next to them."""
+        """Render the method and URL of an operation, with the operation's actions next to them."""
         self.operations = self.heads = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)
@@ -196,8 +196,8 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-columns")
 
     def openapi_sample(self, block: Block) -> Pieces:
-        """Render a request as code: the first sample, and a choice of other languages and libraries, whose samples a
-        script shows."""
+        """Render a request as code: the first sample, and a menu of other languages and libraries. A script shows the
+        samples for these."""
         data = block.data
         own = [each[0] for each in data.get("own") or ()]
         libraries: dict[str, list[str]] = {}
@@ -377,8 +377,9 @@ class ApiRenderer(Renderer):
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """Return the prefix of two or more segments that most paths share, if at least half of the paths share it. If
-    several prefixes qualify, return the longest one; if none does, return an empty string."""
+    """Return the most common prefix that has two or more segments and is shared by at least half of the paths. If
+    several prefixes are equally common, return the longest. If none qualifies, or if there are fewer than four paths,
+    return an empty string."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)

@@ -46,7 +46,7 @@ def _all_lines(source: str, tokens: list[Token] | None) -> str:
 
 
 def _is_plain(line: Block) -> bool:
-    """Return whether a line of a listing is only text, as are nearly all lines."""
+    """Return whether a line of a listing is only text, as nearly all lines are."""
     return not line.data and all(
         isinstance(node, Text) and not any(leaf.marks for leaf in node.leaves) for node in line.nodes
     )

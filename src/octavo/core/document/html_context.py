@@ -28,10 +28,10 @@ class HtmlTarget(Struct, frozen=True, kw_only=True):
 
 
 ALL_FIELDS = "fields=all"
-"""URL query for the version of a page that lists all fields of its API content; without this query, the
-page has only the first fields and a link to that version."""
+"""URL query for the version of a page that lists all fields of its API content. Without this query, the page has only
+the first fields and a link to the full version."""
 COLUMN = 736
-"""Width of a text column on a page in pixels."""
+"""Width, in pixels, of a text column on a page."""
 
 
 class ImageSource(Struct, frozen=True):
@@ -149,7 +149,8 @@ def _file(ref: Data) -> Asset | None:
 
 
 class CodeBlock(Struct, frozen=True):
-    """Integration block that renders listings in a language. ``prop``: the name of the property for their text."""
+    """Integration block that renders listings in a language. ``prop``: the name of the block's property that contains
+    the text of the listing."""
 
     integration: str
     block: str
@@ -196,7 +197,7 @@ class HtmlContext(Struct, frozen=True, kw_only=True):
 
 
 class OutlineHeading(Struct, frozen=True):
-    """Line of the "On this page" outline. ``level``: its level, 2 to 6. ``id``: its anchor."""
+    """Line of the "On this page" outline. ``level``: the heading level, 2 to 6. ``id``: the heading's anchor."""
 
     id: str
     title: str
@@ -204,7 +205,7 @@ class OutlineHeading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed. ``diagrams``:
+    """Rendered document. ``updates``: whether it has dated entries, in which case the page offers a feed. ``diagrams``:
     whether some listings are diagrams, which a script can draw. ``operations``: whether it shows operations of an API.
     ``together``: whether some operations are shown as expandable lines. ``changes``: whether it lists changes to
     operations. ``listing``: whether it lists models or tags of an API as rows. ``heads``: whether some operations are

@@ -97,7 +97,7 @@ def ref_of(data: Data, field: str = "ref") -> Data | None:
 
 
 def html_length(value: object) -> str | None:
-    """Return a length for HTML attributes: ``300`` or ``50%``."""
+    """Return a length in the form that HTML attributes use, such as ``300`` or ``50%``."""
     if isinstance(value, dict):
         number = number_of(value.get("value"))
         if number is None:

@@ -1,4 +1,4 @@
-"""Rendering of pieces, and of what all kinds of nodes share: references, images, and notes.
+"""Render pieces, and the parts that all kinds of nodes share: references, images, and notes.
 
 Pieces are kept on one stack, so a deeply nested document requires no recursion.
 """
@@ -148,7 +148,7 @@ class Renderer:
         return element("span", [svg], class_="icon", aria_hidden="true", **attributes) if svg else []
 
     def _anchor(self, target: HtmlTarget | None, fallback: str = "") -> dict[str, object] | None:
-        """Return the attributes of a link to a target, or None if there is none."""
+        """Return the attributes of a link to a target, or None if there is no target."""
         href = safe_url(target.href) if target else None
         if target is None or href is None:
             return None

@@ -140,8 +140,8 @@ class TableRenderer(Renderer):
         ]
 
     def _name_of_table(self) -> str:
-        """Return the accessible name of a table: the heading above it. Second and later tables under a heading also get
-        a number."""
+        """Return the accessible name of a table: the heading above it. If there is more than one table under a heading,
+        the second and later tables also get a number."""
         name = self._section or self.labels.table
         self._tables[name] += 1
         return name if self._tables[name] == 1 else f"{name} {self._tables[name]}"

@@ -28,9 +28,9 @@ BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
-"""ID that the author gave to a heading, in any script."""
+"""Pattern of an ID that an author gives a heading. Letters of all scripts are allowed."""
 HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
-"""ID of a heading in the format that many tools use: ``## Types {#module-types}``."""
+"""Pattern of a heading's ID in the format that many tools use: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")

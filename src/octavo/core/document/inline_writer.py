@@ -40,7 +40,7 @@ LABEL = re.compile(r"\[\^([^][\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
 
 
 class WritingContext(Protocol):
-    """Style and footnotes of the page that is written."""
+    """Style and footnotes of the page that is being written."""
 
     @property
     def is_draft(self) -> bool: ...

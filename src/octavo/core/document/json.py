@@ -22,9 +22,9 @@ SCHEMA_VERSION = 1
 MAX_DEPTH = 96
 """Maximum nesting depth of nodes, including fragments. The output of ``read`` never exceeds this limit."""
 _MAX_SPAN = 50
-"""Maximum number of rows or columns that a merged cell covers."""
+"""Maximum number of rows or columns that a merged cell can cover."""
 MAX_TEXT = 20_000_000
-"""Maximum total number of characters of text in one document."""
+"""Maximum total number of text characters in one document."""
 
 
 class DocumentError(ValueError):
@@ -32,7 +32,7 @@ class DocumentError(ValueError):
 
 
 def to_json(document: Document) -> Data:
-    """Return the document in the API's format. Nodes without keys get keys (see ``keys.assign_keys``)."""
+    """Return the document in the API's format. Nodes without keys are assigned keys (see ``keys.assign_keys``)."""
     assign_keys(document)
     ids = place_ids(document)
     return {
@@ -146,8 +146,8 @@ def from_json(value: object) -> Document:
 
 
 def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
-    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the
-    type of the blocks; by default, any type. ``depth``: the depth that they will have in a document."""
+    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the type of the
+    blocks; by default, any type. ``depth``: the depth that the blocks will have in a document."""
     reader = _Reader()
     try:
         nodes = reader.array(value, path)
@@ -464,8 +464,7 @@ class _Reader:
 
 
 def check_block(block: Block, path: str) -> None:
-    """Check a type's requirements that involve several of its fields. Raises DocumentError if they aren't
-    met."""
+    """Check the requirements of a block's type that involve several fields. Raises DocumentError if they aren't met."""
     if block.type == "table":
         _check_table(block, path)
     elif block.type == "expandable":

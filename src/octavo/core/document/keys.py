@@ -60,9 +60,9 @@ _NAMED_BY = {
         unknown source end kind
     """.strip().splitlines()
 }
-"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema when keys were introduced. Never
-add fields to this table. Comments, suggestions, and references depend on keys, so a field that is added to the parser
-later must not change the key of an existing node."""
+"""Fields of ``data`` that are part of a node's key, by type: the fields that the schema had when keys were introduced.
+Never add fields to this table. Comments, suggestions, and references depend on keys, so a field that is added to the
+parser later must not change the key of an existing node."""
 _NO_FIELDS: frozenset[str] = frozenset(["attributes"])
 _TABLE_PARTS: dict[str, frozenset[str]] = {
     "view": frozenset(
@@ -117,8 +117,8 @@ class Digests:
         return self._known[id(node)]
 
     def name_of(self, node: object) -> str:
-        """Return the digest from which a node's key is derived. It doesn't depend on fields that were added to the
-        parser after keys were introduced."""
+        """Return the digest from which a node's key is derived. The digest doesn't depend on fields that were added to
+        the parser after keys were introduced."""
         return self._names.get(id(node)) or self._known[id(node)]
 
     def _hash(self, node: Block | Inline | Fragment) -> tuple[str, str]:
@@ -197,8 +197,8 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
     """Assign the keys of nodes in ``old`` to the same nodes, or their edited versions, in ``new``, in place. A new node
     gets a key that isn't used in either document. Keys in ``new`` that ``old`` also has are kept.
 
-    ``is_taken``: if both are parts of a page, a function that returns whether a key is used in the rest of that page.
-    In this case, keys in ``new`` that aren't in use are kept, too.
+    ``is_taken``: if both documents are parts of a page, a function that returns whether a key is used in the rest of
+    that page. In this case, keys in ``new`` that aren't in use are kept, too.
     """
     assign_keys(old)
     digests = Digests(old, new)
@@ -311,7 +311,7 @@ def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | Non
 
 
 def _same(before: Sequence[object], after: Sequence[object], digests: Digests) -> list[tuple[int, int]]:
-    """Return the index pairs of equal nodes that are in the same order on both sides."""
+    """Return the indexes of equal nodes that are in the same order on both sides, as pairs."""
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 

@@ -81,7 +81,7 @@ _HOLDING = {
     name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE)
     for name in ("table", "figure", "ul", "ol", "dl", "blockquote", "p")
 }
-"""Elements that continue after blank lines up to their end tag, and can contain Markdown."""
+"""Elements that continue past blank lines up to their end tag, and can contain Markdown."""
 MEDIA = ("video", "audio")
 _MEDIA = re.compile(
     r"<(?P<name>video|audio)\b[^<>]*>[^<>]*(?:<source\b[^<>]*>[^<>]*)*</(?P=name)>[ \t]*$",
@@ -89,7 +89,7 @@ _MEDIA = re.compile(
 )
 """Video or audio element that is alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
-"""Beginnings of HTML that blank lines and tags don't end."""
+"""Beginnings of HTML constructs that continue past blank lines and tags."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
 _DELIMITER = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -172,7 +172,7 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
     """Return the line after a ``<div>`` that contains only HTML without blank lines; -1 for other elements, which can
-    contain Markdown. The lines of a run are examined only once for all elements that start in it."""
+    contain Markdown. Each line is examined only once, even if several elements start in the same HTML."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
     def place(n: int) -> tuple[int, int, int]:
@@ -727,7 +727,7 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a URL is safe to link to. No browser may interpret it as a script, data, or a local file."""
+    """Return whether a URL is safe to link to: no browser interprets it as a script, data, or a local file."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 
@@ -759,8 +759,9 @@ def parse_inline(text: str, env: JsonObject) -> list[Token]:
 
 
 def pair(tokens: list[Token]) -> dict[int, int]:
-    """Return, for each tag or element line with a partner in the same container, the partner's index, in both
-    directions. An end tag belongs to the nearest open tag with the same name; tags opened in between are unpaired."""
+    """Return a map that contains, for each tag or element line with a partner in the same container, the partner's
+    index. Both lines of a pair are in the map. An end tag belongs to the nearest open tag with the same name; tags
+    opened in between are unpaired."""
     pairs: dict[int, int] = {}
     containers: list[list[tuple[str, int]]] = [[]]
     counts: list[dict[str, int]] = [{}]

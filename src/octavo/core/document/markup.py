@@ -893,7 +893,8 @@ def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block
 
 
 def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read a video or audio file: as a block that plays it if it is on the web, and otherwise as a file."""
+    """Read a video or audio file: as a block that plays the file if its URL is on the web; otherwise, as a file
+    block."""
     source = media_source(el.attrs, el.kids)
     if source is None:
         return None

@@ -1,4 +1,4 @@
-"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of how the text
+"""Locate nodes by their block, the exact text of the block, and the path within the block, regardless of how the text
 is parsed. This way, nodes can be found again if a later version of the parser assigns them different keys."""
 
 from __future__ import annotations

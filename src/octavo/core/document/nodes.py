@@ -1,4 +1,4 @@
-"""Document tree. Markdown and JSON are converted to and from this tree.
+"""Tree of a document's nodes. Markdown and JSON are converted to and from this tree.
 
 The shapes match the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
 ``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the
@@ -17,7 +17,7 @@ from msgspec import Struct, field
 Data = dict[str, Any]
 
 MAX_NODES = 100_000
-"""Maximum number of nodes and leaves of a document, several times as many as the largest pages that people write. It
+"""Maximum number of nodes and leaves in a document, several times as many as in the largest pages that people write. It
 also limits the size of derived data, and the duration of steps that other threads can't interrupt."""
 
 
@@ -68,8 +68,8 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
-    """Block of a document. ``source``: the exact Markdown from which it was parsed; ``None`` after an edit or if it was
-    sent as JSON. Only top-level blocks have a source."""
+    """Block of a document. ``source``: the exact Markdown from which the block was parsed; ``None`` if the block was
+    edited or sent as JSON. Only top-level blocks have a source."""
 
     type: str
     data: Data = {}
@@ -98,7 +98,7 @@ Replacement = Sequence[Block | Inline | Text]
 
 
 def is_plain(node: Block | Inline) -> bool:
-    """Return whether a node contains only one text node, like most paragraphs and lines of code, so that callers can
+    """Return whether a node contains only one text node, as most paragraphs and lines of code do. If so, callers can
     skip the search for other nodes."""
     return len(node.nodes) == 1 and type(node.nodes[0]) is Text and not node.fragments
 
@@ -113,7 +113,7 @@ def children(node: Node) -> list[Inner]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Yield the node and its descendants, depth first, without recursion, because documents can be deep."""
+    """Yield the node and its descendants, depth first. This requires no recursion, because documents can be deep."""
     stack: list[Node] = [node]
     while stack:
         here = stack.pop()

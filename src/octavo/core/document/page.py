@@ -26,7 +26,7 @@ from .reader import read, read_blocks
 from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Maximum number of characters of front matter. Longer front matter is reported as a problem and ignored."""
+"""Maximum number of characters in front matter. Longer front matter is reported as a problem and ignored."""
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -75,15 +75,15 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but isn't at the start of the file or has no end. It extends to the
-    first blank line."""
+    """Return text that looks like front matter but isn't at the start of the file or has no end. The text extends to
+    the first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
 
 
 def front_of(source: str) -> str:
-    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has no front
-    matter, because the text up to the next divider isn't a map of keys and values."""
+    """Return the front matter of a page file with its ``---`` lines. A file that merely starts with a divider has no
+    front matter: the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -104,7 +104,7 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 def split_page(source: str) -> tuple[str, str, str]:
     """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before it, and
-    the body. Each part can be empty. Together, they are the source."""
+    the body. Each part can be empty. Together, the parts make up the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
@@ -219,7 +219,7 @@ def _is_expression(text: str) -> bool:
 
 
 class _Head:
-    """Reader that removes each known key from the front matter and checks its type."""
+    """Reader that removes each known key from the front matter and checks the type of its value."""
 
     def __init__(self, values: JsonObject, problems: list[HeadProblem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front

@@ -83,7 +83,8 @@ def date_text(text: str) -> str:
 
 
 def only_paragraph(nodes: Sequence[object]) -> list[Any]:
-    """Return the nodes. If they consist of a single plain paragraph, return its content instead."""
+    """Return the content of the paragraph if the nodes are a single plain paragraph; otherwise, return the nodes
+    unchanged."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
         return list(nodes)
@@ -120,9 +121,9 @@ def without_comments(html: str) -> str:
 
 
 def inert_text(block: Block) -> str:
-    """Return the visible source of a block that has no node. The result doesn't include tags that only contain other
-    blocks or were never closed, comments, or text that was nested too deeply to be parsed and may contain conditions.
-    Other text and HTML are unchanged."""
+    """Return the visible source of a block that no node type represents. The result doesn't include tags that only
+    contain other blocks or were never closed, comments, or text that was nested too deeply to be parsed and may contain
+    conditions. Other text and HTML are unchanged."""
     source = without_comments(text_of(block.data, "source") or "")
     if block.data.get("kind") == "text" and "{%" in source:
         return ""
@@ -220,8 +221,8 @@ def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[
 
 
 def chosen_options(column: Data, value: object) -> list[tuple[str, str | None]]:
-    """Return the label and color of each option in a cell of a select column. A value without an option is
-    its own label; an unknown color is None."""
+    """Return the label and color of each option in a cell of a select column. If a value has no option, the value
+    itself is the label. An unknown color is None."""
     given = column.get("options")
     options: dict[str, Data] = {
         o["value"]: o

@@ -31,12 +31,13 @@ from .tag_reader import ANY_TAG, PAIRED, TAGS, VOID_TAGS, read_integration
 MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""Limits on the total number of characters of footnotes: a minimum, plus a multiple of the page length. A
-footnote is parsed again at every reference; references beyond the limit are empty."""
+"""Limits on the total number of characters in footnotes: a minimum, plus a multiple of the page length. A footnote is
+parsed again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end inline syntax in a paragraph."""
 _MAX_PARTS = 6
-"""Maximum depth at which Markdown in HTML in Markdown (and so on) is parsed. Deeper content is parsed only as HTML."""
+"""Maximum depth at which Markdown is parsed when Markdown and HTML are nested in each other. Deeper content is parsed
+only as HTML."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 """First line of a quote that is a GitHub alert."""
@@ -78,7 +79,7 @@ class _Reader:
     page."""
 
     def __init__(self, lines: Lines, outer: _Reader | None = None) -> None:
-        """Create a reader of lines. ``outer``: the reader of the page whose HTML contains them."""
+        """Create a reader of lines. ``outer``: the reader of the page whose HTML contains the lines."""
         self.whole = True
         self.outer = outer
         self.depth: int = outer.depth + 1 if outer else 0
@@ -197,7 +198,7 @@ class _Reader:
         raise _TooMany
 
     def failed(self, token: Token, index: int, error: Exception) -> int:
-        """Replace a block that can't be parsed with its source, and return the last index used."""
+        """Add the source of an unparsable block as text, and return the last index used."""
         start, end = token.map or (0, 0)
         self.failures.add(error)
         self.failed_lines.append(start)
@@ -374,7 +375,7 @@ class _Reader:
         return _unknown(token)
 
     def finish(self, frame: _Frame, end: Token) -> Block:
-        """Return the block of a tag or element that has an end."""
+        """Return the block of a tag or element whose end was found."""
         inner = frame.children
         try:
             block = self.make_block(frame.token, inner, end.markup)

@@ -13,8 +13,8 @@ from .nodes import Block, Data, Document, Fragment, Inline, Text, is_plain
 
 class Reference(Struct, frozen=True):
     """Reference in a document. ``ref``: the ContentRef dict. ``key``: the key of its block; None before
-    ``keys.assign_keys``. ``type``: the type of the node that contains it. ``path``: its location, such as
-    ``nodes[3].nodes[0].data.ref``."""
+    ``keys.assign_keys`` is called. ``type``: the type of the node that contains the reference. ``path``: the location
+    of the reference, such as ``nodes[3].nodes[0].data.ref``."""
 
     ref: Data
     type: str

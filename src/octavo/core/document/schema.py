@@ -1,11 +1,11 @@
 """Fields of each node type: the single table used for parsing, JSON, references, and rendering.
 
-``data`` is a dict of the fields listed here; a field marked * is required, every other is optional. Kinds of
-values: text, bool, number, int, ref (a ContentRef dict; as read from Markdown always
+``data`` is a dict of the fields listed here. Fields marked * are required; all others are optional. Kinds of values:
+text, bool, number, int, ref (a ContentRef dict; when read from Markdown, always
 ``{"kind": "url", "url": "<as written>"}``, except ``openapi``), length (number of pixels or
 ``{"unit": "%", "value": 50}``), texts (list of text), object (any JSON object), a|b (one of).
-``attributes`` is on every type: attributes of a tag or element without a field of their own, as
-``{"name": "value"}``; the JSON form carries it, and every field marked m, in ``meta`` instead of ``data``.
+Every type has ``attributes``: the attributes of a tag or element that don't have their own fields, as
+``{"name": "value"}``. In JSON, ``attributes`` and every field marked m are in ``meta`` instead of ``data``.
 
 ================== ===================================================== ==========================================
 type               data                                                  children
@@ -66,25 +66,24 @@ button             label*, kind*, size, icon, ref, action, query, slug   void; n
 unknown (own)      source*, kind                                         void
 ================== ===================================================== ==========================================
 
-Types marked own are not in the public description. Heading ``level`` is set only when the Markdown level is not
-the default of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a line feed in a text leaf.
+Types marked (own) aren't in the public description. A heading's ``level`` is set only if the Markdown level isn't the
+default of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a line feed in a text leaf.
 
-The block ``unknown`` keeps content that no node type represents: ``source`` is the Markdown before its children
-(an unknown tag, a whole piece of HTML, a nested link definition, text nested too deeply), ``end`` the Markdown
-after them (the end tag), ``kind`` its kind (tag, html, comment, definition, text). A renderer shows the
-children and, of ``source``, the result of ``parts.inert_text``: for ``html`` and ``text``, that is the text
-without markup; tags that only contain blocks are never shown. The inline ``unknown`` is an unsupported HTML tag
-or a comment; a renderer shows nothing for it. An element that HTML does not define (``<host>``) is plain text
-already.
+The block ``unknown`` keeps content that no node type represents: ``source`` is the Markdown before its children (an
+unknown tag, a whole piece of HTML, a nested link definition, text nested too deeply), ``end`` is the Markdown after
+them (the end tag), and ``kind`` is the kind of content (tag, html, comment, definition, text). A renderer shows the
+children, and the part of ``source`` that ``parts.inert_text`` returns. Tags that only contain blocks are never shown.
+The inline ``unknown`` is an unsupported HTML tag or a comment; a renderer shows nothing for it. An element that HTML
+doesn't define (``<host>``) is parsed as plain text.
 
 Tables: ``view`` is ``{"type": "grid", "columns": [id], "columnWidths": {id: px}, "hideHeader": bool}`` or
 ``{"type": "cards", "cardSize": "medium|large", "columns": [id], "targetDefinition", "coverDefinition",
-"coverDefinitionDark": id, "hideColumnTitle": bool}``; columns of ``definition`` that ``columns`` does not name
+"coverDefinitionDark": id, "hideColumnTitle": bool}``; columns of ``definition`` that aren't listed in ``columns``
 are hidden. ``definition`` is ``{id: {"id", "title", "type": text|number|checkbox|files|users|rating|select|
 content-ref|image, ...}}`` (text: textAlignment; select: multiple, options [{value, label, color}]; users:
-multiple; rating: max). ``records`` is ``{id: {"orderIndex", "values": {column id: value}}}``, rows in order of
-orderIndex; a value is the name of a fragment (text), number, bool, [value] (select), [text] (files, users: as
-written), ref (content-ref, image) or ``{"ref", "objectFit", "alt"}`` (image).
+multiple; rating: max). ``records`` is ``{id: {"orderIndex", "values": {column id: value}}}``, with the rows in the
+order of their orderIndex. A value is the name of a fragment (text), a number, a bool, [value] (select), [text]
+(files, users: as written), a ref (content-ref, image), or ``{"ref", "objectFit", "alt"}`` (image).
 """
 
 from __future__ import annotations
@@ -104,7 +103,8 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether it is in ``meta`` in JSON."""
+    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether JSON has the field in
+    ``meta``."""
 
     kind: Kind
     required: bool = False

@@ -21,7 +21,7 @@ from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 100_000
-"""Maximum number of characters of a block to splice. An edit to a longer block rewrites the block."""
+"""Maximum number of characters in a block to splice. An edit to a longer block rewrites the block."""
 _READ_MAX, _READ_SHARE = 200_000, 4
 """Limits on the number of characters to parse when looking for the position of an edit: a fixed number, or a multiple
 of the source's length if that is more."""
@@ -90,7 +90,8 @@ class Splicing:
         yield from self._styled(block, kept, source)
 
     def _styled(self, block: Block, kept: Mapping[int, str], source: str = "") -> Iterator[str]:
-        """Yield versions of the block written in the style of a source, with kept parts of other blocks."""
+        """Yield versions of the block written in the style of a source. Parts whose source is in ``kept`` are written
+        unchanged."""
         if source or kept:
             yield write_block(block, Styled(source, kept))
 
@@ -135,8 +136,8 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
 
 
 def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
-    """Return whether all blocks inside a block are in the same positions, even if some of them have different
-    content."""
+    """Return whether all blocks inside a block are still in the same positions, even if the content of some has
+    changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     old_digests = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(

@@ -13,7 +13,7 @@ from .parts import inert_text
 
 
 class Heading(Struct, frozen=True):
-    """Entry of an outline. ``level``: 1 to 3. ``id``: its ID, unique on the page."""
+    """Entry of an outline. ``level``: 1 to 3. ``id``: the heading's ID, which is unique on the page."""
 
     id: str
     level: int

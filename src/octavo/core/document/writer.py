@@ -1,9 +1,10 @@
-"""Write nodes as Markdown in the canonical style, which new blocks have. ``writing.py`` handles all other blocks.
+"""Write nodes as Markdown in the canonical style, which is used for new blocks. ``writing.py`` handles all other
+blocks.
 
 Canonical: ``*`` bullets, ``_x_`` (``*x*`` next to letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers,
 padded pipe tables, HTML where Markdown has no equivalent. A paragraph is parsed again and compared. If the plain form
-gives a different result (delimiters next to letters, text that looks like markup), it is written with all punctuation
-escaped.
+gives a different result (delimiters next to letters, text that looks like markup), the paragraph is written with all
+punctuation escaped.
 """
 
 from __future__ import annotations
@@ -274,7 +275,7 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
 
 
 def _loose(item: Any) -> bool:
-    """Return whether the item requires blank lines because it contains more than a paragraph with nested
+    """Return whether an item requires blank lines, because its content isn't simply a paragraph followed by nested
     lists."""
     return any(
         child.type not in ("list-ordered", "list-unordered", "list-tasks") or not index
@@ -313,7 +314,7 @@ def _wrap(name: str, /, **names: str) -> Callable[[Block, Notes], str]:
 
 
 def _parts(name: str, part: str, fields: dict[str, str], **names: str) -> Callable[[Block, Notes], str]:
-    """Return a writer for a tag whose content is tags of one kind."""
+    """Return a writer for a tag that contains only tags of one kind."""
     write_part = _wrap(part, **fields)
 
     def write_wrapped(block: Block, notes: Notes) -> str:

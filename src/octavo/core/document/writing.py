@@ -124,8 +124,8 @@ def is_all_crlf(text: str) -> bool:
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """Return the gaps of a document, with edits applied to the footnotes defined in the gaps, unless that would change
-    an unedited block."""
+    """Return the gaps of a document, with edits applied to the footnotes defined in them. Edits that would change an
+    unedited block aren't applied."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:
@@ -186,8 +186,8 @@ def _read_as_two(before: str, gap: str, after: str) -> bool:
 def _still_read_as_two(
     pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()
 ) -> bool:
-    """Return whether two blocks are still parsed as two blocks of the same types, with blocks of the types
-    ``between`` between them."""
+    """Return whether two blocks are still parsed as two blocks of the same types, separated only by blocks of the types
+    in ``between``."""
     found = [block.type for block in read_blocks("\n" + before + gap + after)]
     return found == [pair[0].type, *between, pair[1].type]
 

@@ -127,9 +127,9 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
 
 
 def _column_steps(doc: Node) -> list[StepJson]:
-    """Return the steps that make all rows of a table, and its list of columns, as long as the longest row. Row lengths
-    can differ if one person adds a row while another person adds or deletes a column. Cells without a column wouldn't
-    be saved."""
+    """Return the steps that make all rows of each table, and the table's list of columns, as long as its longest row.
+    Row lengths can differ if one person adds a row while another person adds or deletes a column. Cells without a
+    column wouldn't be saved."""
     steps: list[StepJson] = []
     stack = list(_children_at(doc, 0))
     while stack:

@@ -1,7 +1,8 @@
 """Merge an external edit to a saved page into the live version of the page.
 
-The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both sides changed
-the same block, the changes are merged word by word. If that isn't possible, the page gets both versions of the block.
+The result is a list of steps that is as small as the edit, which preserves cursor positions and undo histories. If both
+sides changed the same block, the changes are merged word by word. If that isn't possible, the page gets both versions
+of the block.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ def merge_edit(
     unsaved: Container[str],
 ) -> list[StepJson]:
     """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``: unused numbers
-    for links and annotations. ``unsaved``: the keys of the blocks that may have unsaved changes to the ``old`` blocks.
-    All other blocks are saved, even if parsing their source gives a different form."""
+    for links and annotations. ``unsaved``: the keys of the live blocks that may have unsaved changes since ``old``. All
+    other blocks count as saved, even if parsing their source gives a different form."""
     return _steps_to(live, _Merge(live, old, new, uids, unsaved).blocks())
 
 
 def have_same_content(written: JsonObject, block: JsonObject) -> bool:
-    """Return whether two blocks are the same when saved, apart from data derived from the rest of the page."""
+    """Return whether saving two blocks gives the same result, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 

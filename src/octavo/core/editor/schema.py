@@ -34,7 +34,7 @@ _CONTENT: Final = {
     "api-part": "block*",
     "api-method": "block*",
 }
-"""Content of types that ``children`` doesn't fully describe."""
+"""Content of types for which ``children`` isn't a full description."""
 _MORE_ATTRS: Final[dict[str, _Attrs]] = {
     "paragraph": {"blank": {"default": False}},
     "table": {"hidden": {"default": {}}, "rest": {"default": []}},
@@ -57,8 +57,8 @@ SPANS: Final = frozenset(("link", "annotation"))
 
 
 def editor_name(object: str, type: str) -> str:
-    """Return the editor's name for a document's type of ``block`` or ``inline``. In documents, blocks, inlines, and
-    marks may share a name."""
+    """Return the editor's name for a node type. ``object``: ``block`` or ``inline``. The names can differ, because
+    blocks, inlines, and marks in documents may share a name."""
     name = type.replace("-", "_")
     if object == "inline":
         return f"inline_{name}" if type in BLOCKS else name

@@ -23,7 +23,8 @@ def attrs_of(node: Node | Mark) -> JsonObject:
 
 
 def is_written(node: Node) -> bool:
-    """Return whether to write a block. Empty paragraphs aren't written, because they only provide space for typing."""
+    """Return whether to write a block. Empty paragraphs aren't written, because they only give people a place to
+    type."""
     return bool(node.type.name != "paragraph" or node.content.size or attrs_of(node).get("blank"))
 
 
@@ -163,8 +164,8 @@ def _cell_name(base: str) -> Callable[[int], str]:
 
 
 def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObject]:
-    """Return adjacent inline nodes in the API's format. ``within``: the links and annotations around them that are
-    already written."""
+    """Return adjacent inline nodes in the API's format. ``within``: the links and annotations around them that have
+    already been written."""
     found: list[JsonObject] = []
     at = 0
     while at < len(nodes):
@@ -196,8 +197,8 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that starts at a node, and its end. It is the longest match; if two
-    matches have the same length, it is the first match in the original document."""
+    """Return the outermost link or annotation that starts at a node, and its end. The longest match counts as the
+    outermost; if several have the same length, the one that comes first in the original document is used."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):
