@@ -87,7 +87,7 @@ def html_answer(
 
 
 def with_query(view: View, location: str) -> str:
-    """Return the URL of another location with the query of the request (claims and search terms)."""
+    """Return the URL of another location with the request's query (claims and search terms)."""
     query = view.request.query_string.decode("latin-1")
     return f"{location}?{query}" if query else location
 

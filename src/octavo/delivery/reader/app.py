@@ -130,7 +130,7 @@ def _measure_answer(visited: Visited) -> int | None:
 
 
 class Sites:
-    """Answers requests for all published sites, which share caches, rate limits, and threads."""
+    """Handler of requests for all published sites, which share caches, rate limits, and threads."""
 
     def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context

@@ -130,8 +130,8 @@ def route(
 
 
 def find_posted(path: str) -> SiteRoute | None:
-    """Return the POST route for a decoded path, identified by its last segments before anything is looked up,
-    so that its rate and body limits apply to everyone. The visit checks whether the site exists."""
+    """Return the POST route for a decoded path. Only the last segments of the path identify the route, before anything
+    is looked up, so the route's rate and body limits apply to everyone. The visit checks whether the site exists."""
     parts = path.split("/")
     ends = ("/".join(parts[-length:]) for length in (2, 1))
     return next((found["POST"] for end in ends if "POST" in (found := _methods.get(end, {}))), None)

@@ -80,8 +80,10 @@ class VisitorRequest(Struct, frozen=True):
 
 
 class RedirectBeforeVisit(Exception):  # noqa: N818
-    """Raised to redirect a visitor before the visit. ``cookies``: the cookies to set or remove with the redirect.
-    ``keeps_query``: whether the target has the requested content, so that the query is kept."""
+    """Raised to redirect a visitor before the visit.
+    ``cookies``: the cookies to set or remove with the redirect.
+    ``keeps_query``: whether the redirect keeps the
+    query, because the target has the requested content."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)

@@ -18,8 +18,8 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Divisor of the memory limit: when the limit is reached, this fraction of the memory is freed at once, so that
-memory doesn't have to be freed again for the next value."""
+"""Divisor of the memory limit. When the limit is reached, this part of the memory is freed at once, so that the next
+values fit without freeing memory again."""
 
 _UNREAD_SECONDS = 60.0
 """Number of seconds after which an unread value is dropped."""
@@ -30,7 +30,7 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Share:
-    """Weight of a cache relative to other caches when memory is scarce. It is thread-safe, except that some hits
+    """Weight of a cache relative to other caches when memory is scarce. A share is thread-safe, except that some hits
     may not be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")

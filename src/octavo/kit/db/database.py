@@ -54,7 +54,7 @@ _LEAST_PROCESS_SECONDS = 0.1
 """Number of seconds that a write waits for its process's turn if nearly all of the available time was spent waiting
 for threads of this process."""
 _THREADS = 1000
-"""Number that is greater than the number of threads of any process."""
+"""Number greater than the number of threads in any process."""
 _LATELY = 0.001
 """Number of seconds for which the last known number of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
@@ -233,8 +233,8 @@ class Transaction:
         return f"(SELECT {', '.join(picked)} FROM {source})"
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
-        """Return SQL to place after a column, which matches if the column has one of the values in the parameter
-        ``name`` (``json_list``). The statement is the same for any number of values, and the index is read in one
+        """Return an SQL condition to place after a column. It matches if the column has one of the values in the
+        parameter ``name`` (``json_list``). The SQL is the same for any number of values, and the index is read in one
         pass."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
@@ -481,7 +481,7 @@ class SqliteDatabase(Database):
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
-        """Time until which the generation is considered known, and its value."""
+        """Time until which the generation is considered known, and the value of the generation."""
         if self._mark.exists() and not self.find_damage():
             # The database has been restored since.
             self._mark.unlink(missing_ok=True)

@@ -52,7 +52,7 @@ class Connection(psycopg.Connection[Row]):
     release_slot: Callable[[], None]
     """Function that releases the connection's slot in its pool."""
     place: Hashable | None = None
-    """Server that the connection leads to, if that is known (see ``replica``)."""
+    """Server at the other end of the connection, if it is known (see ``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout

@@ -1,8 +1,8 @@
 """Declarations of tables. Each table is declared once, by the package that owns it.
 
-Backups, restores, organization archives, and the verification of a server rely on these declarations, and so does
-the code that deletes unused Markdown sources and files, purges spaces, and ends memberships. A test requires one
-for every table, and for every column with a hash or the ID of a person.
+Backups, restores, organization archives, and the verification of a server rely on these declarations, and so does the
+code that deletes unused Markdown sources and files, purges spaces, and ends memberships. A test requires a declaration
+for every table, and for every column that contains a hash or a person's ID.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ class Enter:
 
 
 AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
-"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, see questions and
-searches without answers, and merge."""
+"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, view unanswered
+questions and searches, and merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Operation:
     error_type: type | None = None
     """Type of error responses, if they aren't in the API's error format."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Function that presents errors as responses of this type."""
+    """Function that presents errors as responses of the type ``error_type``."""
     browsed: bool = False
     """Whether browsers open the operation's URL. If so, clients that accept pages get errors as pages."""
     yields: tuple[str, ...] = ()
@@ -597,7 +597,7 @@ class Recipient:
         return self.context.app
 
     def url(self, path: str) -> str:
-        """Return the public URL of an API path (below /v1)."""
+        """Return the public URL of an API path (under ``/v1``)."""
         return self.context.url(path)
 
 
@@ -625,8 +625,8 @@ class Call(Recipient):
     organization_id: str = ""
     """Organization of the object that the call was last authorized for; empty if there is none."""
     asked_again: bool = False
-    """Whether the call is authenticated again while it is being answered. The second authentication doesn't count
-    as activity of the caller."""
+    """Whether the call is authenticated again while it is being answered. The second authentication doesn't count as
+    activity by the caller."""
     has_written: bool = False
     """Whether ``write_first`` has already written the data that the read must include."""
 

@@ -41,7 +41,7 @@ class _Process:
     def __init__(self, command: Sequence[str], number: int, deaths: int, why: str, life: int) -> None:
         self.began = time.monotonic()
         self.wanted = 0
-        """Number of workers that the process has requested; None until it is ready."""
+        """Number of workers that the process has requested; 0 until the process is ready."""
         self.said, says = os.pipe()
         os.set_blocking(self.said, False)
         environ = {**os.environ, WORKER: f"{number} {deaths} {why} {says} {life}"}
@@ -62,7 +62,7 @@ class _Process:
 
 
 class _Slot:
-    """Number of a worker, with its current process and its restarts after crashes."""
+    """Slot for one worker, with the worker's current process and its restarts after crashes."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None

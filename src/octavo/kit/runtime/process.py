@@ -49,9 +49,8 @@ START = 30.0
 """Number of seconds within which a process must start. Starting takes a fraction of a second, unless all
 processors are busy."""
 NO_FOLDER = f"{os.devnull}/none"
-"""Path for Deno's cache folder, which can't be created, so that Deno caches only in memory, within the limits
-above. A real folder would slow down each start and store every module that a script creates, which could fill the
-disk."""
+"""Path for Deno's cache folder. The folder can't be created, so Deno caches only in memory, within the limits above. A
+real folder would slow down each start and store every module that a script creates, which could fill the disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]

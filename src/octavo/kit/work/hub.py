@@ -77,10 +77,9 @@ class PagePlace(NamedTuple):
 
 
 class HubMessage(NamedTuple):
-    """Message for listeners to any of these topics. A listener can check access to its subject
-    (``Listener.may_know``). ``about``: the space that the subject belongs to. ``page``: the page that the message
-    is about. ``instead_of``: the page of another message, if this message is for recipients who can't see that
-    page."""
+    """Message for listeners to any of these topics. A listener can check access to the message's subject
+    (``Listener.may_know``). ``about``: the space that the subject belongs to. ``page``: the page that the message is
+    about. ``instead_of``: the page of another message, if this message is for recipients who can't see that page."""
 
     topics: tuple[Topic, ...]
     kind: str

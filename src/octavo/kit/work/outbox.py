@@ -1,10 +1,10 @@
 """Events, each of which is a row that describes a change and is written in the same transaction as the change.
 Consumers read events, each with its own cursor.
 
-A handler runs in the transaction that advances its consumer's cursor, so its writes (mostly jobs) happen once for
-each event, in the order of their IDs. An event whose handler fails doesn't block other events: it becomes a job
-that is retried. If the job keeps failing, it is parked for a server administrator. Events are kept for the time in
-the setting ``event_days``, and until every consumer has passed them.
+A handler runs in the transaction that advances its consumer's cursor, so its writes (mostly jobs) happen once for each
+event, in the order of the events' IDs. An event whose handler fails doesn't block other events: it becomes a job that
+is retried. If the job keeps failing, it is parked for a server administrator. Events are kept for the time in the
+setting ``event_days``, and until every consumer has passed them.
 
 PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. If there are no gaps
 between the IDs, no event is missing. A gap belongs to a transaction that is still writing, or to a transaction that

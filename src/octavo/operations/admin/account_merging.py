@@ -44,9 +44,9 @@ _HISTORY = frozenset({"audit_events", "audit_totals"})
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
     """Move all data that belongs to the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound if an account doesn't exist, BadRequest if both accounts are the same, and Conflict if either
-    account belongs to a server administrator or is managed by an organization, or if ``target`` is deactivated on
-    the server or in an organization that both accounts belong to.
+    Raises NotFound if an account doesn't exist, BadRequest if ``source`` and ``target`` are the same account, and
+    Conflict if either account belongs to a server administrator or is managed by an organization, or if ``target`` is
+    deactivated on the server or in an organization that both accounts belong to.
     """
     if source == target:
         raise BadRequest("into: must be another account")

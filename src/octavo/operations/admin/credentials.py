@@ -104,7 +104,8 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
 
 
 def end_sessions_of_everyone(context: Context) -> int:
-    """End everyone's sessions, and return the number of sessions. Each person has a separate transaction."""
+    """End everyone's sessions, and return the number of sessions. Each person's sessions are ended in a separate
+    transaction."""
     with context.db.read() as tx:
         people = [row[0] for row in tx.all("SELECT DISTINCT user_id FROM sessions ORDER BY user_id")]
     ended = 0

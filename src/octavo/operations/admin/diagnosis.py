@@ -39,7 +39,7 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference between clocks, in seconds."""
 _RENEWED = 14
-"""Number of days before its expiration by which a certificate should have been renewed automatically."""
+"""Number of days before expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Number of seconds within which each of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
@@ -250,8 +250,8 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report whether clocks differ, because sessions, links, and job schedules depend on the clocks of more than
-    one machine."""
+    """Report whether this machine's clock differs from the database server's, because sessions, links, and job
+    schedules depend on the clocks of more than one machine."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"differs from the database server's clock by {apart:.1f} s"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"

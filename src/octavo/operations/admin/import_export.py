@@ -232,8 +232,8 @@ def import_into_space(
     *,
     in_site: bool = False,
 ) -> CompletedImport:
-    """Import an opened source into a space. ``where``: the source's location, which identifies it. ``in_site``:
-    whether the import is part of the import of a site, which applies the customization."""
+    """Import an opened source into a space. ``where``: the source's location, which identifies it. ``in_site``: whether
+    this is part of a site import, which applies the customization itself."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     if not publish and source.brand and not in_site:

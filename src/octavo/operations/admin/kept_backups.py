@@ -58,8 +58,9 @@ def back_up_into(
 
 @contextmanager
 def opened_backup(address: str) -> Iterator[Path]:
-    """Open a backup as a local file. The backup is a single file, either local or in a bucket, or the newest backup
-    in a folder or bucket. Raises BadRequest, NotFound, or Unavailable if there is none or it can't be read."""
+    """Open a backup as a local file. The backup is a single file, either local or in a bucket, or the newest backup in
+    a folder or bucket. Raises BadRequest if there is no backup, NotFound if the folder, or the file in a bucket,
+    doesn't exist, and Unavailable if the location can't be read."""
     if is_place(address):
         place = BackupPlace(address)
         names = _dated(place)

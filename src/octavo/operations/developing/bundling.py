@@ -49,8 +49,8 @@ class _Package(Struct):
 
 
 def bundle(entry: Path, *, development: bool = False) -> str:
-    """Bundle a script that starts in the file ``entry``, and return the source of the module. Raises BundleFailed if
-    the script can't be bundled, and Unavailable if Deno isn't installed."""
+    """Bundle a script whose entry file is ``entry``, and return the source of the module. Raises BundleFailed if the
+    script can't be bundled, and Unavailable if Deno isn't installed."""
     entry = entry.resolve()
     given = msgspec.json.encode({"entry": str(entry), "development": development}).decode()
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]
