@@ -70,7 +70,8 @@ def is_own_machine(address: str) -> bool:
 
 
 def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
-    """Return whether a client registered this redirect URI. The port of a local URL can change each time."""
+    """Return whether a client registered this redirect URI. The port of a local URL can be different from the
+    registered port."""
     if wanted in client.redirects:
         return True
     found = read_address(wanted)

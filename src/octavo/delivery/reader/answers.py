@@ -244,7 +244,7 @@ def private_answer(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Return whether the request's body is declared as JSON. HTML forms can't send such requests."""
+    """Return whether the request's body is declared as JSON. HTML forms can't send JSON."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 

@@ -173,8 +173,8 @@ class ByteCache(Generic[T]):
             return value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value. ``size``: the caller's estimate of its size. A value that would take up half of the memory
-        limit isn't stored."""
+        """Store a value. ``size``: the caller's estimate of the value's size in bytes. A value that would take up half
+        of the memory limit isn't stored."""
         size += self._memory.entry
         with self._lock:
             _, old, _ = self._entries.pop(key, (None, 0, 0.0))
@@ -206,8 +206,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """Separate ``ByteCache`` for each application in this process. A module declares it with its share, and each
-    database stores its own instance."""
+    """Separate ``ByteCache`` for each application in this process. A module declares the cache with its share, and each
+    database has its own instance."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)
@@ -260,7 +260,7 @@ class FreshCache(Generic[T]):
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
         """Return the cached value if it is valid or if ``is_good`` accepts it, as ``get`` does. Return None if the
-        value must be made again."""
+        value must be computed again."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None

@@ -169,8 +169,8 @@ class Live(str):
 
 
 class Transaction:
-    """Transaction, the first parameter of every store function. It is valid only inside the ``with`` block that
-    created it."""
+    """Open transaction on a database, which is the first parameter of every store function. It is valid only inside the
+    ``with`` block that created it."""
 
     engine: Engine
 
@@ -283,7 +283,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Database with transactions. It is thread-safe."""
+    """Database that is read and changed in transactions. It is thread-safe."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]

@@ -10,8 +10,8 @@ uses that file instead of the migration itself. A database on which only some of
 upgraded to the version of Octavo in the line ``-- first upgrade with:``.
 
 The files are written for both engines: ``BYTES`` means a binary column, ``TEXT`` means a column that is compared
-bytewise, and ``SERIAL_KEY`` means an auto-increment primary key. Parts for only one engine are enclosed by a line ``--
-only: sqlite`` or ``-- only: postgresql`` and a line ``-- end``.
+bytewise, and ``SERIAL_KEY`` means an auto-increment primary key. A part for only one engine is between a line
+``-- only: sqlite`` or ``-- only: postgresql`` and a line ``-- end``.
 """
 
 from __future__ import annotations

@@ -309,7 +309,8 @@ class PostgresDatabase(Database):
         self._place: ServerPlace | None = None
         """Identity of the server's history (``ServerPlace``); None if it isn't known."""
         self._known, self._knows = 0, False
-        """Highest transaction known to be committed, and whether all notices are included."""
+        """Highest transaction number known to be committed, and whether it covers all commits that this process was
+        notified of."""
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0

@@ -28,7 +28,7 @@ FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """Errors that the server returns for damaged data."""
 CONNECT_SECONDS = 5
-"""Number of seconds in which the server must respond to a new connection, the start of a read, or a check."""
+"""Number of seconds within which the server must respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
 """Number of seconds that a transaction waits for a connection while the server is unreachable."""
 _NETWORK = {

@@ -1,4 +1,4 @@
-"""Streaming replica that answers a read if its results are the same as the server's.
+"""Streaming replica, which answers a read if the results would be the same as the server's.
 
 A read can start on a replica if the replica's snapshot contains every transaction that this process knows to have
 been committed: its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows

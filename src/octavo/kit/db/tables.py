@@ -148,28 +148,28 @@ def declare(*tables: Table) -> None:
 
 
 def text(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a Markdown source. ``when``: another column and the values for
-    which the column is a hash. The column needs an index."""
+    """Declare a column that contains hashes of Markdown sources. ``when``: another column and the values for which the
+    column contains a hash. The column needs an index."""
     return _column(name, ("text",), when)
 
 
 def file(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a file. The column needs an index."""
+    """Declare a column that contains hashes of files. The column needs an index."""
     return _column(name, ("file",), when)
 
 
 def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the ID of a person who has or had an account."""
+    """Declare a column that contains IDs of people who have or had an account."""
     return _column(name, ("users.id",), when, path)
 
 
 def member(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the ID of a member of the organization, to whom the row grants permissions."""
+    """Declare a column that contains IDs of members of the organization, to whom the rows grant permissions."""
     return _column(name, ("members.user_id",), when)
 
 
 def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the ID of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
+    """Declare a column that contains IDs of rows in one of these tables, or values of ``TABLE.COLUMN``."""
     return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
 
 

@@ -40,7 +40,7 @@ class HelperProcess:
 
     def ask(self, wanted: Struct, kind: type[T], patience: float) -> T:
         """Send a request, and return the answer. ``patience``: the number of seconds to wait for it. Raises
-        HelperFailed."""
+        HelperFailed if there is no answer."""
         with self._lock:
             while True:
                 was_running = self._process is not None

@@ -205,8 +205,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """End processes that have been idle for a long time, and one other idle process if that is what it takes to
-        make room. Return whether another process can be started."""
+        """End processes that have been idle for a long time and, if that doesn't make room, one more idle process.
+        Return whether another process can be started."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,

@@ -304,7 +304,7 @@ def _limit(pid: int) -> None:
 
 
 def _allow_cpu(pid: int) -> None:
-    """Set the CPU limit of a process to the CPU time that it has already used plus the time for its next event."""
+    """Set a process's CPU limit to the CPU time that it has already used plus the time for its next event."""
     import resource
 
     prlimit = getattr(resource, "prlimit", None)

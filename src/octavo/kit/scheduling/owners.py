@@ -50,8 +50,8 @@ def levels(owner: Owner) -> Iterator[Owner]:
 
 
 class Ticket:
-    """Waiting request for a slot. ``granted``: a function that is called once when the request gets a slot, by the
-    thread that released the slot. The caller doesn't hold the lock."""
+    """Waiting request for a slot. ``granted``: a function that is called once, when the request gets a slot. The thread
+    that released the slot calls it, without holding the lock."""
 
     __slots__ = ("granted", "holds", "owner")
 

@@ -321,7 +321,7 @@ def list_jobs(
     """Return jobs and the total number of jobs. Parked jobs come first, then running jobs, then waiting jobs.
     Within a state, the newest job comes first.
 
-    ``after``: the job after which the list continues: the position of its state in ``STATES``, and its ID.
+    ``after``: the job after which the list continues, given as the position of its state in ``STATES`` and its ID.
     """
     found: list[JobRow] = []
     count = 0

@@ -107,7 +107,7 @@ def _merge_memberships(tx: Transaction, organization_id: str, source: str, targe
 
 
 def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
-    """Yield all columns with the ID of a person that change when accounts are merged."""
+    """Yield all columns that contain people's IDs and change when accounts are merged."""
     for name, schema in schemas.items():
         table = TABLES.get(name)
         if table is None or table.secrets or name in _END or name in _HISTORY:

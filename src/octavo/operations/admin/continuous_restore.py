@@ -122,8 +122,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line, and then the pages in chunks. This is the inverse of ``packed``. Raises ValueError if the
-    entry is damaged."""
+    """Yield an entry's line of JSON, and then its pages in chunks. This is the inverse of ``packed``. Raises ValueError
+    if the entry is damaged."""
     line = b""
     for piece in pieces:
         line += piece

@@ -58,9 +58,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the site, if it is published. ``spaces``: the imports of the spaces that have a
-    directory, by key. ``known``: the spaces to which IDs in links refer, by ID, as far as they could be determined.
-    ``problems``: the problems with ``docs.yaml`` itself.
+    ``site_url``: the URL of the site, if it is published. ``spaces``: the imports of the spaces that have a directory,
+    by key. ``known``: the spaces that IDs in links refer to, by ID, if they could be determined. ``problems``: the
+    problems with ``docs.yaml`` itself.
     """
 
     site: str

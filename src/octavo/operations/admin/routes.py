@@ -336,7 +336,7 @@ def reset_second_factor(call: Call, operator: OperatorAccess, user_id: str) -> b
 
 @operation("endAccountSessions", "DELETE", "/installation/users/{userId}/sessions", needs=Can.CHANGE_SIGN_IN)
 def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> bool:
-    """End all sessions of a person. Their tokens and agents keep working."""
+    """End all of a person's sessions. Their tokens and agents keep working."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return accounts.end_sessions(tx, operator.actor, user_id) > 0

@@ -85,7 +85,7 @@ class ApiClient:
 
 
 def integration_path(name: str) -> str:
-    """Return the API path of an integration."""
+    """Return an integration's API path."""
     return f"/integrations/{quote(name, safe='')}"
 
 
