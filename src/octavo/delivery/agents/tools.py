@@ -62,7 +62,7 @@ class ToolCaller(Struct, frozen=True):
     def ask(
         self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: object = None
     ) -> Any:
-        """Return the response of an operation. If it fails, raises RefusedTool with the error message."""
+        """Return an operation's response. If it fails, raises RefusedTool with the error message."""
         try:
             return self.perform(operation, path, query or {}, body)
         except OctavoError as error:

@@ -177,7 +177,7 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the organization that a request counts against for fair scheduling: the owner of the requested
+        """Return the organization to which a request is attributed for fair scheduling: the owner of the requested
         site, if the site has been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)

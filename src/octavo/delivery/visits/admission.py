@@ -133,9 +133,9 @@ class Admission(Struct, frozen=True):
 
 
 class AgentProof(NamedTuple):
-    """Visitor access that an agent's token represents. ``token``: the token of the visitor who connected the
-    agent. ``preview``: whether the visitor connected it from a preview. ``until``: the expiration time of the
-    agent's own token, in milliseconds."""
+    """Visitor access that an agent's token represents. ``token``: the token of the visitor who connected the agent.
+    ``preview``: whether the visitor connected the agent from a preview. ``until``: the expiration time of the agent's
+    own token, in milliseconds."""
 
     token: str
     preview: bool

@@ -511,7 +511,7 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
-        """Return the cache for rows of this snapshot, for reads that started at this generation."""
+        """Return the cache for this snapshot's rows, which reads that started at this generation use."""
         with self._cached_lock:
             kept = self._cached
             if kept.generation == generation and kept.snapshot == snapshot:

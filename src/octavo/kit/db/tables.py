@@ -18,7 +18,7 @@ from octavo.settings import Settings
 from .database import Transaction
 
 Content = Literal["text", "file"]
-"""Kinds of content that are stored once and identified by their hash."""
+"""Kinds of content that are stored only once and identified by their hash."""
 
 _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 
@@ -50,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the references of a row. Raises ValueError if the JSON is in another format."""
+        """Return the references of a row. Raises ValueError if the JSON is in a different format."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []

@@ -264,8 +264,7 @@ class Request:
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
-        """Return whether the body has at most this many bytes. Bytes that are read in the process are kept for
-        ``read``."""
+        """Return whether the body has at most this many bytes. Bytes that this reads are kept for ``read``."""
         if self.announced > limit:
             return False
         while self._more and self._size <= limit:

@@ -145,7 +145,7 @@ class Operation:
 
     @property
     def extension(self) -> bool:
-        """Return whether the operation extends the standard public API of documentation platforms."""
+        """Return whether the operation is an extension that isn't part of the public API description."""
         return self.id not in PUBLIC_API
 
     @property
@@ -603,8 +603,8 @@ class Recipient:
 
 @dataclass(slots=True, kw_only=True)
 class Call(Recipient):
-    """Request to a handler. ``authenticated``: the caller that the composition root's ``authenticate`` found; None
-    if anonymous."""
+    """Request to a handler. ``authenticated``: the caller that the composition root's ``authenticate`` found; None if
+    the caller is anonymous."""
 
     operation: Operation
     path_parameters: dict[str, str]

@@ -68,8 +68,8 @@ _CHECKED_EVERY = 1000
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """Fetch objects, as ``client.fetch`` does, and inspect the pack. ``most``: the maximum size of the pack in
-    bytes. Raises GitRefused if the pack is rejected, and the client's own errors."""
+    """Fetch objects, as ``client.fetch`` does, and inspect the pack. ``most``: the maximum size of the pack in bytes.
+    Raises GitRefused if the pack is rejected. The client's own errors are also raised."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0

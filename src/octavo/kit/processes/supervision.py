@@ -130,8 +130,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start the workers that are due. If the only worker ends before any worker has been ready, return its exit
-        code; otherwise, return None."""
+        """Start the workers that are due. If the only worker ends before any worker was ready, return its exit code;
+        otherwise, return None."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.poll()) is not None:

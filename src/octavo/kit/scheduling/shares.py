@@ -95,7 +95,7 @@ class Shares(Places):
 
     @contextmanager
     def place(self, owner: Owner, seconds: float) -> Iterator[None]:
-        """Hold a slot during a block. Raises Busy if no slot becomes free in time."""
+        """Hold a slot during the ``with`` block. Raises Busy if no slot becomes free in time."""
         give_back = self.wait(owner, seconds)
         try:
             yield

@@ -160,7 +160,7 @@ def job(
     in_maintenance: bool = False,
     formerly: str | None = None,
 ) -> Callable[[F], F]:
-    """Register ``function(context, **payload)`` as the work of jobs of this kind.
+    """Register ``function(context, **payload)`` as the handler for jobs of this kind.
 
     ``bound``: what limits the work of one job; None if jobs of this kind continue in parts and report each part
     (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``: whether

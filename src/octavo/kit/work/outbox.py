@@ -79,8 +79,8 @@ def read_position(text: str) -> OutboxPosition | None:
 
 
 _TOGETHER = 24
-"""Maximum number of events that several consumers handle together in one transaction. Each event counts once for
-each consumer."""
+"""Maximum number of events that consumers handle together in one transaction. An event counts once for each consumer
+that handles it."""
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 

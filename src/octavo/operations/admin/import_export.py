@@ -119,7 +119,7 @@ def preview(context: Context, where: str, kind: str | None = None, several: bool
 
 
 def read_known(file: Path) -> dict[str, str]:
-    """Read a file that maps the names or IDs of spaces in links to spaces on this server. Raises BadRequest if the
+    """Read a file that maps space names or IDs, as used in links, to spaces on this server. Raises BadRequest if the
     file can't be read."""
     try:
         return read_map(file.read_text("utf-8"))

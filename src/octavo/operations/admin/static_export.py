@@ -271,7 +271,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 class _Crawl:
-    """Crawl that requests the given URLs, and all URLs that they lead to, once each."""
+    """Crawl that requests each of the given URLs, and each URL that they lead to, only once."""
 
     def __init__(
         self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress

@@ -48,8 +48,8 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """File storage. ``free`` and ``total``: the free and the total number of bytes on the disk with the data
-    folder."""
+    """File storage. ``free`` and ``total``: the number of free bytes and the total number of bytes on the disk that
+    contains the data folder."""
 
     location: str
     free: int
