@@ -12,8 +12,8 @@ from msgspec import Struct
 
 
 class WritingSystem(Struct, frozen=True):
-    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes precedence
-    over the other fonts."""
+    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which its font takes
+    precedence over other fonts."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]

@@ -25,8 +25,8 @@ WORKER = "STARTED_AS_WORKER"
 number has crashed, the reason for the start, and two file descriptors: one for reporting the number of workers to
 run, and one that is closed when the parent ends."""
 START, RELOAD, MORE = "start", "reload", "more"
-"""Reasons for starting a worker. ``START``: it is the very first worker. ``RELOAD``: it is the first worker of a
-new program. ``MORE``: it is any other worker."""
+"""Reasons for starting a worker. ``START``: for the very first worker. ``RELOAD``: for the first worker of a reload.
+``MORE``: for any other worker."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
 """Number of seconds after which a worker counts as started. If it crashes after that, its replacement starts

@@ -392,7 +392,7 @@ class ScriptRun:
 
 
 class ScriptError(ScriptFailed):
-    """Raised if the script threw an error. Its process continues."""
+    """Raised if the script threw an error. The script's process continues."""
 
 
 def _bytes(text: str) -> bytes:

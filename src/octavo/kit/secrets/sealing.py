@@ -162,8 +162,8 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """Column with encrypted secrets. ``key``: the columns that identify a row. ``sealed_as``: the table name to
-    which secrets are bound. It stays the same when a table is renamed."""
+    """Column with encrypted secrets. ``key``: the columns that identify a row. ``sealed_as``: the table name to which
+    secrets are bound. This name stays the same when a table is renamed."""
 
     table: str
     column: str

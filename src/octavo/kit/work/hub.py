@@ -146,9 +146,9 @@ class Listener:
     """Listener to topics.
 
     ``check``: a function that raises the error that a new request would be rejected with. ``may_know(tx, message)``
-    returns whether the listener can see the subject of a message. ``after``: the position at which it stopped
-    listening; None if it is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``: an
-    organization, and the person or object in it.
+    returns whether the listener can see the subject of a message. ``after``: the position at which the listener stopped
+    listening; None if the listener is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``:
+    an organization, and the person or object in it.
     """
 
     __slots__ = (

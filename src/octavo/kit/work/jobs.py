@@ -280,8 +280,9 @@ def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
 
 
 def renew() -> None:
-    """Check the deadline of the current work, and renew the time limit of this thread's job. Call this after each
-    part of a job whose result has been stored or isn't needed yet. Outside a job, only check the deadline."""
+    """Check the deadline of the current work, and renew the time limit of this thread's job. Call this after each part
+    of a job, when the result of the part has been stored or isn't needed yet. Outside a job, only check the
+    deadline."""
     deadlines.check()
     run = running.get()
     if run is not None:

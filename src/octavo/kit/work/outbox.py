@@ -231,7 +231,7 @@ def prune(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def count_waiting(tx: Transaction) -> dict[str, int]:
-    """Return the number of events that each consumer hasn't passed yet, by consumer."""
+    """Return, by consumer, the number of events that the consumer hasn't passed yet."""
     return {
         name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
         for name in _consumers

@@ -231,7 +231,7 @@ class Worker:
     # --- leases ---------------------------------------------------------------------------------------
 
     def _beat(self, done: threading.Event) -> None:
-        """Renew the leases of running jobs, and take jobs from threads that exceed their time limit."""
+        """Renew the leases of running jobs, and take jobs away from threads that exceed their time limit."""
         renewed = counted = time.monotonic()
         while not done.wait(min(self._lease / 3000, 1)):
             moment = time.monotonic()

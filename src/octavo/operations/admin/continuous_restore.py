@@ -329,8 +329,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, and damage to the newest state, which is found by restoring that state.
-    With ``fresh``, it is also a problem if the last entry is older than this number of milliseconds.
+    These are damaged or missing entries, and damage to the newest state, which is found by restoring that state. If
+    ``fresh`` is given, it is also a problem if the last entry is older than this number of milliseconds.
     """
     load_packages()
     kept = place.list("log/")

@@ -82,8 +82,8 @@ def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Revoke one of a person's tokens or, with None, all of their tokens and agents, and return how many were
-    revoked. Raises NotFound if the person or token doesn't exist."""
+    """Revoke one of a person's tokens or, if ``token_id`` is None, all of their tokens and agents, and return how many
+    were revoked. Raises NotFound if the person or token doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
@@ -94,8 +94,8 @@ def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """End one of a person's sessions or, with None, all of them, and return how many were ended. Raises NotFound if
-    the person or session doesn't exist."""
+    """End one of a person's sessions or, if ``session_id`` is None, all of them, and return how many were ended. Raises
+    NotFound if the person or session doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))

@@ -43,7 +43,7 @@ _RENEWED = 14
 _ANSWERS = 3.0
 """Number of seconds within which each of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Time in milliseconds since the last backup after which a new one is overdue."""
+"""Time in milliseconds since the last backup after which a new backup is overdue."""
 _LITTLE_ROOM = 5_000_000_000
 """Number of free bytes below which a large disk counts as nearly full. For a small disk, the threshold is a tenth
 of its size."""
@@ -171,7 +171,7 @@ def _archive(tx: Transaction) -> list[Finding]:
 
 
 def _certificates(settings: Settings) -> list[Finding]:
-    """Report how long the certificates of the server's own domains are still valid."""
+    """Report how long the certificates of the server's own domains remain valid."""
     said = []
     for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
         if address.scheme != "https":

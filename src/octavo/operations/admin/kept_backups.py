@@ -22,7 +22,7 @@ SUFFIX = ".backup"
 
 
 def is_place(address: str) -> bool:
-    """Return whether an address is a folder or bucket for several backups, instead of a single file."""
+    """Return whether an address is a folder or bucket for several backups, rather than a single file."""
     if is_bucket(address):
         return not address.endswith(SUFFIX)
     return address.endswith("/") or Path(address).is_dir()

@@ -58,8 +58,8 @@ def find_named(
 
 
 def the_organization(context: Context) -> str:
-    """Return the ID of the only organization. Raises BadRequest if there is no organization, or, with a list, if there
-    is more than one."""
+    """Return the ID of the only organization. Raises BadRequest if there is no organization, or if there is more than
+    one, in which case the error lists them."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:

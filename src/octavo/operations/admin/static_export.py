@@ -554,7 +554,7 @@ class _Folder:
 
 
 def _make_folder(path: Path) -> None:
-    """Create a folder that web servers can read. They run as other users."""
+    """Create a folder that web servers, which run as other users, can read."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(exist_ok=True)

@@ -23,7 +23,7 @@ _INSTALL_VARIABLES = re.compile(
     r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY"
     r"|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|DENO_\w+"
 )
-"""Environment variables that are passed on to the installation of packages: cache locations and network settings."""
+"""Environment variables that are passed on when packages are installed: cache locations and network settings."""
 _SECONDS = 300
 """Time limit in seconds. It is long enough to install packages over a slow network."""
 
