@@ -51,12 +51,12 @@ def _second(seconds: int) -> str:
 
 
 _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
-"""First time that ``iso`` can format, and the first time after that range, in milliseconds. The range covers the
+"""Earliest time that ``iso`` can format, and the first time beyond its range, in milliseconds. The range covers the
 years 1 to 9999."""
 
 
 def milliseconds(moment: datetime) -> int:
-    """Convert a time to milliseconds since 1970. A time without a time zone counts as UTC.
+    """Convert a time to milliseconds since 1970. A time without a time zone is treated as UTC.
 
     Raises ValueError if ``iso`` can't format the time. Near the ends of the range, conversion to UTC may change the
     year.
@@ -69,5 +69,5 @@ def milliseconds(moment: datetime) -> int:
 
 
 def parse_iso(text: str) -> int:
-    """Parse an ISO 8601 time into ``milliseconds``. Raises ValueError if the text is invalid."""
+    """Parse an ISO 8601 time, and return it in milliseconds since 1970. Raises ValueError if the text is invalid."""
     return milliseconds(datetime.fromisoformat(text))

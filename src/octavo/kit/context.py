@@ -27,8 +27,8 @@ _SERVERS = 8
 """Maximum number of threads that wait for other servers. The threads are started on demand, and spend most of their
 time waiting."""
 _DOCUMENTS, _FETCHES = 4, 20
-"""Maximum number of app documents to fetch at the same time, and maximum number of fetches per minute for one IP
-address."""
+"""Maximum number of apps' client metadata documents to fetch at the same time, and maximum number of these fetches per
+minute for one IP address."""
 
 
 _FRESH = share("repeated queries", 16)
@@ -61,9 +61,9 @@ class Context:
     scripts: Shares = field(init=False)
     """Slots for API requests that wait for integrations."""
     documents: Shares = field(init=False)
-    """Slots for threads that wait for app documents, shared by the API and sites."""
+    """Slots for threads that wait for apps' client metadata documents, shared by the API and sites."""
     document_fetches: RateLimiter = field(init=False)
-    """Rate limiter of app document fetches, by client IP address."""
+    """Rate limiter for fetches of apps' client metadata documents, by client IP address."""
     turns: LoopTurns = field(init=False)
     """Turns for running on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)

@@ -1,4 +1,4 @@
-"""Files addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
+"""Files addressed by their SHA-256 hash, in a folder or an S3 bucket, and links to them.
 
 Bytes are durable when ``put`` returns. The row that refers to the bytes is written afterward, so a crash may leave
 bytes without a row, but never a row without bytes. Names, types, and owners are only in the database.
@@ -62,7 +62,7 @@ class Blob(NamedTuple):
 class FileGrant(Struct, frozen=True, omit_defaults=True):
     """Permission that a link grants to download these bytes with this name and type.
 
-    ``good_until``: the expiration of the link in milliseconds; None for a file without such a link.
+    ``good_until``: the expiration of the link in milliseconds; None if the file wasn't requested by a link.
     """
 
     hash: str

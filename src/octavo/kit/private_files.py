@@ -1,7 +1,7 @@
 """Folders and files that only their owner can read and that survive a power failure.
 
-The command sets the umask, so all files that it creates are private. This module handles files created by other
-programs or earlier versions.
+The ``octavo`` command sets the umask, so all files that it creates are private. This module handles files created by
+other programs or earlier versions.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def error_answer(code: str, message: str, status: int = 400) -> Answer:
 
 
 def describe_resource(resource: str, server: str, name: str, scopes: list[str] | None = None) -> Answer:
-    """Return the metadata of a protected resource (RFC 9728). ``server``: the issuer of its tokens."""
+    """Return the metadata of a protected resource (RFC 9728). ``server``: the issuer of the resource's tokens."""
     metadata = {
         "resource": resource,
         "authorization_servers": [server],
@@ -101,7 +101,7 @@ def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] |
 
 
 def fields_of(text: bytes) -> dict[str, str]:
-    """Return the fields of a form. As RFC 6749 requires, raises BadOAuth if a field occurs twice."""
+    """Return the fields of a form. Raises BadOAuth if a field occurs twice, as RFC 6749 requires."""
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:

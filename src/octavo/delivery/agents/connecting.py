@@ -70,7 +70,8 @@ def is_own_machine(address: str) -> bool:
 
 
 def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
-    """Return whether a client registered this redirect URI. The port of a local URL can change each time."""
+    """Return whether a client registered this redirect URI. The port of a local URL can be different from the
+    registered port."""
     if wanted in client.redirects:
         return True
     found = read_address(wanted)
@@ -141,8 +142,8 @@ def is_proved(verifier: str, challenge: str) -> bool:
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
-    """Exchange a code for an agent. If the code was already used, revokes the agent that was created with it and
-    returns None, because one of the two senders must have stolen the code. Raises Unusable if the code is invalid."""
+    """Exchange a code for an agent. If the code was already used, revoke the agent that was created with it and return
+    None, because one of the two senders must have stolen the code. Raises Unusable if the code is invalid."""
     found = store.find_code(tx, code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Start the authorization again.")
@@ -166,8 +167,8 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
 
 
 def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
-    """Issue new tokens to an agent. If the refresh token was already replaced, revokes the agent and
-    returns None. Raises Unusable if the token is invalid."""
+    """Issue new tokens to an agent. If the refresh token was already replaced, revoke the agent and return None. Raises
+    Unusable if the token is invalid."""
     stolen = store.find_by_former_refresh(tx, token)
     if stolen is not None:
         _end_stolen(tx, stolen.id, stolen.organization_id)

@@ -50,7 +50,7 @@ _documents = msgspec.json.Decoder(_Document)
 
 
 def is_document(client_id: str) -> bool:
-    """Return whether a client ID is a URL instead of an ID issued by this server."""
+    """Return whether a client ID is a URL rather than an ID issued by this server."""
     return client_id.lower().startswith("https:")
 
 

@@ -108,8 +108,8 @@ def challenge(url: str, organization_id: str) -> str:
 
 
 class _Wanted(NamedTuple):
-    """Request from an app. ``organization_id``: the organization whose tools the app requests; None if it
-    requests the API. The person then chooses an organization."""
+    """Request from an app. ``organization_id``: the organization whose tools the app requests; None if it requests the
+    API, in which case the person chooses an organization."""
 
     asked: AppRequest
     organization_id: str | None

@@ -11,7 +11,7 @@ from . import connecting, store
 
 
 def find_owner(context: Context, hashed: str) -> AgentOwner | None:
-    """Return the owner of the agent with this token; None if the token is unknown, expired, or revoked."""
+    """Return the owner of the agent with this token; None if the token is unknown, has expired, or was revoked."""
 
     def read() -> store.AgentRow | None:
         with context.db.read() as tx:

@@ -49,7 +49,7 @@ def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.
 
 @operation("disconnectAgent", "DELETE", "/user/agents/{agentId}", needs=Can.SIGN_IN)
 def disconnect_agent(call: Call, caller: SignedIn, agent_id: str) -> bool:
-    """Revoke the access of an agent immediately. Its changes are kept."""
+    """Revoke an agent's access immediately. The agent's changes are kept."""
     with call.db.write() as tx:
         agent = store.find_agent(tx, caller.user_id, agent_id, only=call.actor.organization_id)
         return agent is not None and connecting.disconnect(tx, caller.actor, agent)
@@ -99,7 +99,7 @@ def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) ->
     "disconnectAgentInOrganization", "DELETE", "/orgs/{organizationId}/agents/{agentId}", needs=Can.ADMIN
 )
 def disconnect_agent_in_organization(call: Call, org: OrgAccess, agent_id: str) -> bool:
-    """Revoke the access of a member's agent to the organization immediately. Its changes are kept."""
+    """Immediately revoke the access that a member's agent has to the organization. The agent's changes are kept."""
     with call.db.write() as tx:
         agent = store.find_in_organization(tx, org.organization_id, agent_id)
         return agent is not None and connecting.disconnect(tx, org.actor, agent)

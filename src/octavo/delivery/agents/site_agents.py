@@ -104,8 +104,8 @@ def connect_visitor(
 def use_site_code(
     tx: Transaction, context: Context, code: str, client_id: str, redirect: str, verifier: str
 ) -> tuple[SiteRow, Grant] | None:
-    """Return the site and tokens for a code. If the code was already used, revokes its tokens and returns
-    None. Raises Unusable if the code is invalid."""
+    """Return the site and tokens for a code. If the code was already used, revoke its tokens and return None. Raises
+    Unusable if the code is invalid."""
     found = _find(tx, "code_hash", code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Connect the app again.")
@@ -123,8 +123,8 @@ def use_site_code(
 def refresh_site_agent(
     tx: Transaction, context: Context, token: str, client_id: str
 ) -> tuple[SiteRow, Grant] | None:
-    """Return the site and new tokens. If the refresh token was already used, revokes all of the agent's
-    tokens and returns None. Raises Unusable if the token is invalid."""
+    """Return the site and new tokens. If the refresh token was already used, revoke all of the agent's tokens and
+    return None. Raises Unusable if the token is invalid."""
     stolen = _find(tx, "former_refresh_hash", token)
     if stolen is not None:
         _delete(tx, stolen.id)

@@ -183,7 +183,7 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask visitors whether an app is allowed to read the site with their access. ``asked``: the app's query, if
+    """Ask a visitor whether to allow an app to read the site with the visitor's access. ``asked``: the app's query, if
     the visitor had to sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id

@@ -62,7 +62,7 @@ class ToolCaller(Struct, frozen=True):
     def ask(
         self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: object = None
     ) -> Any:
-        """Return the response of an operation. If it fails, raises RefusedTool with the error message."""
+        """Return an operation's response. If it fails, raises RefusedTool with the error message."""
         try:
             return self.perform(operation, path, query or {}, body)
         except OctavoError as error:
@@ -192,7 +192,7 @@ class ListPages(Struct, forbid_unknown_fields=True):
 
 
 def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, str]]:
-    """Return the operation on a space, or its counterpart on a change request if there is one, with the path
+    """Return the operation on a space, or its counterpart if the call is for a change request, with the path
     parameters."""
     if change is None:
         return operation, {"spaceId": space}

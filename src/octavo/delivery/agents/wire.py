@@ -39,7 +39,7 @@ class MemberAgent(Agent, rename="camel", kw_only=True):
 
 
 class AgentAct(Struct, rename="camel", kw_only=True):
-    """Change made by an agent. ``operation``: the ID of the API operation that it used."""
+    """Change made by an agent. ``operation``: the ID of the API operation that made the change."""
 
     id: str
     operation: str

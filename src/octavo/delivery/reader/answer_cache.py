@@ -1,10 +1,10 @@
 """Cached results of MCP tools that read a site, shared by all visitors with the same access. The rules are the same as
-for cached pages, but the arguments are part of the key.
+for cached pages, except that the key also includes the arguments.
 
 Assistants often request the same pages. A result is cached until the next commit, or longer if it depends only on the
-site and the revisions of its spaces, which are quick to compare. The key includes the site's URL, so it covers only one
-audience. A result that depends on the visitor is cached only for the same cookies, query, and token, and only as long
-as the token is valid."""
+site and the revisions of its spaces, which are quick to compare. The key includes the site's URL, so each entry is for
+only one audience. A result that depends on the visitor is cached only for the same cookies, query, and token, and only
+as long as the token is valid."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ _ARGUMENTS = 1024
 
 
 class ToolResult(NamedTuple):
-    """Result of a tool. ``result``: the tool's result as JSON, or the response to the caller if it is an error.
-    ``notes``: the events to record each time the result is used. ``dependencies`` and ``admission``: see
-    ``Visited``."""
+    """Result of a tool. ``result``: the tool's result as JSON or, for an error, the response to the caller. ``notes``:
+    the events to record each time the result is used. ``dependencies`` and ``admission``: see ``Visited``."""
 
     result: bytes | Answer
     notes: tuple[EventNote, ...]

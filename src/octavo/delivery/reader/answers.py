@@ -87,7 +87,7 @@ def html_answer(
 
 
 def with_query(view: View, location: str) -> str:
-    """Return the URL of another location with the query of the request (claims and search terms)."""
+    """Return the URL of another location with the request's query (claims and search terms)."""
     query = view.request.query_string.decode("latin-1")
     return f"{location}?{query}" if query else location
 
@@ -244,7 +244,7 @@ def private_answer(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Return whether the request's body is declared as JSON. HTML forms can't send such requests."""
+    """Return whether the request's body is declared as JSON. HTML forms can't send JSON."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 

@@ -80,7 +80,7 @@ _HOSTS = share("hostnames", 4)
 _IMAGES = 2
 """Maximum number of page images to render at the same time."""
 _ENTRY = 4096
-"""Estimated size in bytes of a cached response's headers, in all forms in which they are cached. It is added to the
+"""Estimated size in bytes of a cached response's headers, in all formats in which they are cached. It is added to the
 size of the body."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
@@ -130,7 +130,7 @@ def _measure_answer(visited: Visited) -> int | None:
 
 
 class Sites:
-    """Answers requests for all published sites, which share caches, rate limits, and threads."""
+    """Handler of requests for all published sites, which share caches, rate limits, and threads."""
 
     def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context
@@ -177,7 +177,7 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the organization that a request counts against for fair scheduling: the owner of the requested
+        """Return the organization to which a request is attributed for fair scheduling: the owner of the requested
         site, if the site has been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
@@ -481,8 +481,8 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
-    """Return the application that serves published sites. ``events``: the queue for visitor events, which its
-    owner periodically writes to the database. ``others``: additional routes."""
+    """Return the application that serves published sites. ``events``: the queue for visitor events. The queue's owner
+    periodically writes the events to the database. ``others``: additional routes."""
     settings = context.settings
     pool = request_threads("pages are being rendered", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))

@@ -59,8 +59,8 @@ class OfferedComponent(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):
-    """Interactions that a rendered block offers, signed so that pages can't forge them. ``opener``: the
-    component that opened this modal."""
+    """Interactions that a rendered block offers, signed so that pages can't forge them. ``opener``: the component that
+    opened the current component, if that is a modal."""
 
     block: tuple[Any, ...]
     component: OfferedComponent

@@ -100,8 +100,8 @@ def prepare_block(
 
 
 def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBlock) -> bytes:
-    """Return the HTML of a block from the cache or its script. Raises Failed if the script fails, and
-    Unavailable if it can't run now."""
+    """Return the HTML of a block, either from the cache or by running the block's script. Raises Failed if the script
+    fails, and Unavailable if it can't run now."""
     key = (version_of(block.subject), block.space_id, block_key(block.data), *block[3:])
     found = kept.get(key)
     if found is None or found.until <= now():
@@ -113,7 +113,7 @@ def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBl
 
 
 class Pressed(msgspec.Struct, frozen=True):
-    """Response to an interaction on a page, with the place to insert ``html``."""
+    """Response to an interaction on a page, with the location at which to insert ``html``."""
 
     into: Literal["block", "modal"]
     html: str

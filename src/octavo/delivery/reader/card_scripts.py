@@ -1,4 +1,4 @@
-"""Fonts for writing systems that no customization font covers, so that cards can show titles in them.
+"""Fonts in which cards show titles whose writing systems no customization font covers.
 
 The files in ``card_fonts/`` are unmodified files from the Fontsource packages of Noto Sans, with their licenses. Only
 cards use them: browsers use system fonts, and fonts for Chinese, Japanese, and Korean are large. Each font has only one
@@ -12,8 +12,8 @@ from msgspec import Struct
 
 
 class WritingSystem(Struct, frozen=True):
-    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes precedence
-    over the other fonts."""
+    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which its font takes
+    precedence over other fonts."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""Render views as HTML, and provide static files and the Content-Security-Policy for both."""
+"""Render views as HTML, provide static files, and define the Content-Security-Policy for both pages and files."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _templates() -> Environment:
 
 
 def _form_words(labels: FrameLabels) -> str:
-    """Return the labels for scripts that show operations as JSON."""
+    """Return, as JSON, the labels for scripts that show operations."""
     names = [name for name in FrameLabels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
     words |= {

@@ -1,4 +1,4 @@
-"""Lookups during the rendering of a page, in its own space and in other spaces, recorded with their results.
+"""Lookups made while rendering a page, in the page's space and in other spaces, recorded with their results.
 
 A rendered page stays valid as long as the results are the same, in any revision and for any visitor. Therefore, a page
 is rendered again only if some of the data that it shows has changed."""

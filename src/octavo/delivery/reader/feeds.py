@@ -27,7 +27,7 @@ _ATOM = "http://www.w3.org/2005/Atom"
 MAX_PAGES = 50
 """Maximum number of pages in a site's feed."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML can't contain, even escaped."""
+"""Characters that XML can't contain, even if they are escaped."""
 # Interactive or decorative elements that need Octavo's style sheet and scripts.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 

@@ -26,7 +26,7 @@ _MOST = 100
 
 
 def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
-    """Return the response for a URL that has no site, or that has no page on a restricted site. The
+    """Return the response for a URL that doesn't belong to a site, or for a missing page of a restricted site. The
     response is the same in both cases, so that it doesn't reveal restricted sites."""
     if not accepts_page(request.headers):
         return text_error(error)

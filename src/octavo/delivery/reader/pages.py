@@ -416,8 +416,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page. If rendering would give the same result, a cached text is used, even from
-        another revision or visitor."""
+        """Return the text of a page. If rendering would give the same result, a cached text is used, even if it was
+        rendered for another revision or visitor."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (

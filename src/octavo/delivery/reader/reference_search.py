@@ -41,8 +41,8 @@ class ReferenceIndex:
         )
 
     def find(self, query: str) -> list[SearchHit]:
-        """Return the best entries whose text contains all words of the query, including as parts of longer words. Exact
-        names come first, then names that contain the words."""
+        """Return the best-matching entries whose text contains all words of the query, including as parts of longer
+        words. Exact names come first, then names that contain the words."""
         words = _WORD.findall(query.lower())
         if not words:
             return []

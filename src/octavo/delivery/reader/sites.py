@@ -71,8 +71,8 @@ def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
 
 
 def _assets_path(visit: SiteVisit) -> str:
-    """Return the path of static files. It is under the site's path, because an owner's proxy forwards only
-    such paths."""
+    """Return the path of static files. It is under the site's path, because an owner's proxy forwards only paths under
+    the site's path."""
     return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 

@@ -1,8 +1,8 @@
 """Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the
 response.
 
-A handler is declared with its pattern. Its parameters are a view of the request and a visit, which identifies the
-visitor and the visited location: ``SiteVisit`` for routes that exist once per site, ``SpaceVisit`` for routes that
+A handler is declared with its pattern. The handler's parameters are a view of the request and a visit, which identifies
+the visitor and the visited location: ``SiteVisit`` for routes that exist once per site, ``SpaceVisit`` for routes that
 exist in each space. Values in the pattern are additional parameters. The modules in ``routes`` declare handlers;
 ``answering`` creates the visits."""
 
@@ -51,8 +51,8 @@ class View(Struct, frozen=True):
 
 class Later(NamedTuple):
     """Response to compute after the transaction, in the threads of its route, because it is slow, waits for other
-    servers, or writes to the database. ``pool``: the threads that compute it; by default, the route's threads, if
-    all of its responses are slow. ``rate``: the additional rate limit of the response."""
+    servers, or writes to the database. ``pool``: the threads that compute it; by default, the threads that the route
+    declares. ``rate``: the additional rate limit of the response."""
 
     organization_id: str
     work_out: Callable[[], Answer]
@@ -97,9 +97,9 @@ def route(
     rate: Rate = "visits",
     pool: Pool = "visits",
 ) -> Callable[[H], H]:
-    """Declare ``handler(view, visit, **values)``. The type of ``visit`` determines whether it belongs to a
-    site or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError if
-    the declaration is invalid."""
+    """Declare ``handler(view, visit, **values)``. The type of ``visit`` determines whether the route belongs to a site
+    or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError if the declaration
+    is invalid."""
     if (method == "POST") != (body > 0):
         raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
     if method == "GET" and rate != "visits":
@@ -130,8 +130,8 @@ def route(
 
 
 def find_posted(path: str) -> SiteRoute | None:
-    """Return the POST route for a decoded path, identified by its last segments before anything is looked up,
-    so that its rate and body limits apply to everyone. The visit checks whether the site exists."""
+    """Return the POST route for a decoded path. Only the last segments of the path identify the route, before anything
+    is looked up, so the route's rate and body limits apply to everyone. The visit checks whether the site exists."""
     parts = path.split("/")
     ends = ("/".join(parts[-length:]) for length in (2, 1))
     return next((found["POST"] for end in ends if "POST" in (found := _methods.get(end, {}))), None)

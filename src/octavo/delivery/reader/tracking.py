@@ -1,6 +1,6 @@
 """Events that the reader records for insights: page views, searches, and clicks.
 
-They don't identify anyone, and the only cookie they use is the visitor's answer to the cookie banner."""
+The events don't identify anyone, and the only cookie involved is the visitor's answer to the cookie banner."""
 
 from __future__ import annotations
 

@@ -38,8 +38,7 @@ _MISSING = "No site is published at this URL."
 
 
 class Redirection(Struct):
-    """Redirect to another URL. ``content``: whether the target is a URL on a site. ``external``: whether the target is
-    another URL."""
+    """Redirect to another URL. ``target``: ``content`` for a URL on a site, or ``external`` for any other URL."""
 
     target: Literal["application", "content", "external"]
     redirect: str

@@ -80,8 +80,10 @@ class VisitorRequest(Struct, frozen=True):
 
 
 class RedirectBeforeVisit(Exception):  # noqa: N818
-    """Raised to redirect a visitor before the visit. ``cookies``: the cookies to set or remove with the redirect.
-    ``keeps_query``: whether the target has the requested content, so that the query is kept."""
+    """Raised to redirect a visitor before the visit.
+    ``cookies``: the cookies to set or remove with the redirect.
+    ``keeps_query``: whether the redirect keeps the
+    query, because the target has the requested content."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
@@ -131,9 +133,9 @@ class Admission(Struct, frozen=True):
 
 
 class AgentProof(NamedTuple):
-    """Visitor access that an agent's token represents. ``token``: the token of the visitor who connected the
-    agent. ``preview``: whether the visitor connected it from a preview. ``until``: the expiration time of the
-    agent's own token, in milliseconds."""
+    """Visitor access that an agent's token represents. ``token``: the token of the visitor who connected the agent.
+    ``preview``: whether the visitor connected the agent from a preview. ``until``: the expiration time of the agent's
+    own token, in milliseconds."""
 
     token: str
     preview: bool

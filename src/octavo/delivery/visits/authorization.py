@@ -90,8 +90,8 @@ class ResponseDependencies(Struct):
 
 class SiteVisit(Struct, frozen=True):
     """Visit to a site. ``path``: the requested path, decoded. ``rest``: the decoded part of the path after the base.
-    ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three use the URL in the visitor's
-    browser. ``published``: the public URL of the site's start page.
+    ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three are based on the URL in the
+    visitor's browser. ``published``: the public URL of the site's start page.
 
     ``own_host``: whether the visitor uses the site's own hostname, which serves no other site. ``proxied``:
     whether the visit goes through the owner's proxy. ``embedded``: whether the site is shown in a frame on
@@ -130,8 +130,8 @@ class SiteVisit(Struct, frozen=True):
 
 
 class SpaceVisit(Struct, frozen=True):
-    """Visit to one space of a site. ``base``: the escaped path where the space starts. ``site_spaces``: its
-    sibling variants."""
+    """Visit to one space of a site. ``base``: the escaped path where the space starts. ``site_spaces``: all variants in
+    the space's section."""
 
     visit: SiteVisit
     site_space: SiteSpaceRow

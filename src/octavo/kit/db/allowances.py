@@ -17,8 +17,8 @@ def key_of(*parts: str) -> str:
 
 
 def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
-    """Add ``number`` to a counter and return the sum in its current window. The length of the window is in
-    milliseconds."""
+    """Add ``number`` to a counter, and return the counter's total in the current window. ``window``: the length of a
+    window in milliseconds."""
     used: int = tx.value(
         """INSERT INTO attempts (key, window_start, count) VALUES (:key, :window, :number)
            ON CONFLICT (key, window_start) DO UPDATE SET count = attempts.count + :number RETURNING count""",

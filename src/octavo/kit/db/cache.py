@@ -18,8 +18,8 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Divisor of the memory limit: when the limit is reached, this fraction of the memory is freed at once, so that
-memory doesn't have to be freed again for the next value."""
+"""Divisor of the memory limit. When the limit is reached, this part of the memory is freed at once, so that the next
+values fit without freeing memory again."""
 
 _UNREAD_SECONDS = 60.0
 """Number of seconds after which an unread value is dropped."""
@@ -30,7 +30,7 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Share:
-    """Weight of a cache relative to other caches when memory is scarce. It is thread-safe, except that some hits
+    """Weight of a cache relative to other caches when memory is scarce. A share is thread-safe, except that some hits
     may not be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
@@ -173,8 +173,8 @@ class ByteCache(Generic[T]):
             return value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value. ``size``: the caller's estimate of its size. A value that would take up half of the memory
-        limit isn't stored."""
+        """Store a value. ``size``: the caller's estimate of the value's size in bytes. A value that would take up half
+        of the memory limit isn't stored."""
         size += self._memory.entry
         with self._lock:
             _, old, _ = self._entries.pop(key, (None, 0, 0.0))
@@ -206,8 +206,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """Separate ``ByteCache`` for each application in this process. A module declares it with its share, and each
-    database stores its own instance."""
+    """Separate ``ByteCache`` for each application in this process. A module declares the cache with its share, and each
+    database has its own instance."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)
@@ -260,7 +260,7 @@ class FreshCache(Generic[T]):
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
         """Return the cached value if it is valid or if ``is_good`` accepts it, as ``get`` does. Return None if the
-        value must be made again."""
+        value must be computed again."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None

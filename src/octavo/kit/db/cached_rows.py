@@ -1,4 +1,4 @@
-"""Cache of rows that were read from a database in another process. The rows are valid until the next commit."""
+"""Cache of rows from a database that runs in another process. The rows are valid until the next commit."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ _LEAST_PROCESS_SECONDS = 0.1
 """Number of seconds that a write waits for its process's turn if nearly all of the available time was spent waiting
 for threads of this process."""
 _THREADS = 1000
-"""Number that is greater than the number of threads of any process."""
+"""Number greater than the number of threads in any process."""
 _LATELY = 0.001
 """Number of seconds for which the last known number of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
@@ -169,8 +169,8 @@ class Live(str):
 
 
 class Transaction:
-    """Transaction, the first parameter of every store function. It is valid only inside the ``with`` block that
-    created it."""
+    """Open transaction on a database, which is the first parameter of every store function. It is valid only inside the
+    ``with`` block that created it."""
 
     engine: Engine
 
@@ -233,8 +233,8 @@ class Transaction:
         return f"(SELECT {', '.join(picked)} FROM {source})"
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
-        """Return SQL to place after a column, which matches if the column has one of the values in the parameter
-        ``name`` (``json_list``). The statement is the same for any number of values, and the index is read in one
+        """Return an SQL condition to place after a column. It matches if the column has one of the values in the
+        parameter ``name`` (``json_list``). The SQL is the same for any number of values, and the index is read in one
         pass."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
@@ -283,7 +283,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Database with transactions. It is thread-safe."""
+    """Database that is read and changed in transactions. It is thread-safe."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
@@ -492,7 +492,7 @@ class SqliteDatabase(Database):
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
-        """Time until which the generation is considered known, and its value."""
+        """Time until which the generation is considered known, and the value of the generation."""
         self._commits = 0
         """Last known number of commits."""
         self._live = (0, 0)

@@ -1,17 +1,17 @@
 """Run SQL migrations in chronological order. Migrations can't be reversed.
 
-A migration is a file ``YYYYMMDDHHMM_name.sql``, and its time is its number. The ``migrations`` table records the
-migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a migration
-that is older than the latest one in the database, and a database that is newer than Octavo.
+A migration is a file ``YYYYMMDDHHMM_name.sql``, and the time serves as its number. The ``migrations`` table records the
+migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a migration that
+is older than the latest one in the database, and a database that is newer than Octavo.
 
 A migration that replaces older migrations has a file ``NUMBER_name.upgrade.sql`` next to it. The line ``--
 replaces:`` in that file lists the numbers of the older migrations. A database on which all of them have been run
 uses that file instead of the migration itself. A database on which only some of them have been run must first be
 upgraded to the version of Octavo in the line ``-- first upgrade with:``.
 
-Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
-``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only: sqlite`` or ``--
-only: postgresql`` and ``-- end`` lines.
+The files are written for both engines: ``BYTES`` means a binary column, ``TEXT`` means a column that is compared
+bytewise, and ``SERIAL_KEY`` means an auto-increment primary key. A part for only one engine is between a line
+``-- only: sqlite`` or ``-- only: postgresql`` and a line ``-- end``.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _TABLE = """CREATE TABLE migrations (
 
 
 class Upgrade(NamedTuple):
-    """Upgrade of a database on which the migrations ``replaces`` have been run. It is run instead of this
-    migration. ``first``: the version of Octavo to upgrade to first."""
+    """Upgrade of a database on which the migrations in ``replaces`` have been run. It is run instead of the migration
+    that replaces them. ``first``: the version of Octavo to upgrade to first."""
 
     sql: str
     replaces: frozenset[int]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Exclusive limit on integers in a key. Larger integers never occur in a database."""
+"""Exclusive upper limit on integers in a key. Larger integers never occur in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000

@@ -10,13 +10,13 @@ reads started. A read that can use it (``read_cached``) also starts at a generat
 generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
-``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same
-message. If both snapshots are equal, exactly the same transactions have committed (an aborted transaction never
-will), and the read continues. If they are different, there are two cases. If the read has used no cached rows yet,
-all its rows will come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read
-that begins a transaction immediately, so no read starts again twice. A transaction that has started never raises
-StaleCachedRead, unless it runs on a replica that fails. A read starts before its thread writes, and doesn't raise
-StaleCachedRead after it has written, so nothing is written twice.
+``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same message.
+If the two snapshots are equal, exactly the same transactions have committed (an aborted transaction never will), and
+the read continues. If they are different, there are two cases. If the read has used no cached rows yet, all its rows
+will come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a
+transaction immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead,
+unless it runs on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after
+it has written, so nothing is written twice.
 
 *It sees this process's commits.* Each commit starts a new generation before its caller learns that it succeeded,
 and a read that starts afterward doesn't use older rows.
@@ -155,7 +155,7 @@ _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_i
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Number of seconds after which the server's last response is no longer current."""
+"""Number of seconds after which the server's last response is considered outdated."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -311,7 +311,8 @@ class PostgresDatabase(Database):
         self._place: ServerPlace | None = None
         """Identity of the server's history (``ServerPlace``); None if it isn't known."""
         self._known, self._knows = 0, False
-        """Highest transaction known to be committed, and whether all notices are included."""
+        """Highest transaction number known to be committed, and whether it covers all commits that this process was
+        notified of."""
         self._generation = self._commits = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
@@ -512,7 +513,7 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
-        """Return the cache for rows of this snapshot, for reads that started at this generation."""
+        """Return the cache for this snapshot's rows, which reads that started at this generation use."""
         with self._cached_lock:
             kept = self._cached
             if kept.generation == generation and kept.snapshot == snapshot:

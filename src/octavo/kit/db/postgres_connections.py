@@ -28,7 +28,7 @@ FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """Errors that the server returns for damaged data."""
 CONNECT_SECONDS = 5
-"""Number of seconds in which the server must respond to a new connection, the start of a read, or a check."""
+"""Number of seconds within which the server must respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
 """Number of seconds that a transaction waits for a connection while the server is unreachable."""
 _NETWORK = {
@@ -52,7 +52,7 @@ class Connection(psycopg.Connection[Row]):
     release_slot: Callable[[], None]
     """Function that releases the connection's slot in its pool."""
     place: Hashable | None = None
-    """Server that the connection leads to, if that is known (see ``replica``)."""
+    """Server at the other end of the connection, if it is known (see ``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout

@@ -1,4 +1,4 @@
-"""Streaming replica that answers a read if its results are the same as the server's.
+"""Streaming replica, which answers a read if the results would be the same as the server's.
 
 A read can start on a replica if the replica's snapshot contains every transaction that this process knows to have
 been committed: its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows
@@ -44,7 +44,7 @@ _WAIT_SECONDS = 0.02
 _ANSWER_SECONDS = 0.5
 """Number of seconds within which the replica must start a read."""
 _AWAY_SECONDS = 2.0
-"""Number of seconds for which a replica isn't used after a failure to respond."""
+"""Number of seconds for which a replica isn't used after it fails to respond."""
 _BEHIND_SECONDS = 0.005
 """Number of seconds for which a replica isn't used if it hasn't reached the state that a read needs. A replica is
 usually only a few milliseconds behind."""
@@ -101,8 +101,8 @@ class Replica:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return the reason the replica can't answer reads, or an empty string if it can. ``reached``: the log
-        position that the replica has to have reached."""
+        """Return the reason the replica can't answer reads, or an empty string if it can. ``reached``: the log position
+        that the replica must have reached."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:

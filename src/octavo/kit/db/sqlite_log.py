@@ -186,8 +186,8 @@ class SqliteLog:
 
 
 def write_pages(database: BinaryIO, source: IO[bytes], page_size: int, size: int) -> None:
-    """Write the output of ``SqliteLog.read`` to a database file, which then has ``size`` pages. Raises ValueError
-    if the input has another format."""
+    """Write the output of ``SqliteLog.read`` to a database file, which then has ``size`` pages. Raises ValueError if
+    the input is in a different format."""
     while entry := source.read(_PAGE.size + page_size):
         if len(entry) != _PAGE.size + page_size:
             raise ValueError("the file ends in the middle of a page")

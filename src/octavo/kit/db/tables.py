@@ -1,8 +1,8 @@
 """Declarations of tables. Each table is declared once, by the package that owns it.
 
-Backups, restores, organization archives, and the verification of a server rely on these declarations, and so does
-the code that deletes unused Markdown sources and files, purges spaces, and ends memberships. A test requires one
-for every table, and for every column with a hash or the ID of a person.
+Backups, restores, organization archives, and the verification of a server rely on these declarations, and so does the
+code that deletes unused Markdown sources and files, purges spaces, and ends memberships. A test requires a declaration
+for every table, and for every column that contains a hash or a person's ID.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from octavo.settings import Settings
 from .database import Transaction
 
 Content = Literal["text", "file"]
-"""Kinds of content that are stored once and identified by their hash."""
+"""Kinds of content that are stored only once and identified by their hash."""
 
 _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 
@@ -50,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the references of a row. Raises ValueError if the JSON is in another format."""
+        """Return the references of a row. Raises ValueError if the JSON is in a different format."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []
@@ -148,28 +148,28 @@ def declare(*tables: Table) -> None:
 
 
 def text(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a Markdown source. ``when``: another column and the values for
-    which the column is a hash. The column needs an index."""
+    """Declare a column that contains hashes of Markdown sources. ``when``: another column and the values for which the
+    column contains a hash. The column needs an index."""
     return _column(name, ("text",), when)
 
 
 def file(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a file. The column needs an index."""
+    """Declare a column that contains hashes of files. The column needs an index."""
     return _column(name, ("file",), when)
 
 
 def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the ID of a person who has or had an account."""
+    """Declare a column that contains IDs of people who have or had an account."""
     return _column(name, ("users.id",), when, path)
 
 
 def member(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the ID of a member of the organization, to whom the row grants permissions."""
+    """Declare a column that contains IDs of members of the organization, to whom the rows grant permissions."""
     return _column(name, ("members.user_id",), when)
 
 
 def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the ID of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
+    """Declare a column that contains IDs of rows in one of these tables, or values of ``TABLE.COLUMN``."""
     return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
 
 

@@ -33,7 +33,7 @@ _LINGER = 5.0
 closed with unread bytes, it is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""Number of bytes of a body for each additional chunk that is allowed beyond a fixed number of chunks. Chunks are
+"""Number of bytes of a body for which one more chunk is allowed, in addition to a fixed number of chunks. Chunks are
 limited because each of them uses a turn of the event loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 

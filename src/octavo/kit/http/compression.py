@@ -85,7 +85,7 @@ def choose_coding(accepted: str, *, kept: bool) -> str | None:
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Return whether a client accepts gzip, as do nearly all clients."""
+    """Return whether a client accepts gzip, as nearly all clients do."""
     weights = _weights(accepted) if accepted else {}
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 

@@ -99,8 +99,8 @@ def _types(operation: Operation) -> list[object]:
 
 
 def _options(returns: object) -> list[object]:
-    """Return the types of a response as a list. The types are described separately, because a union would require
-    tags on its members, which the server doesn't need, because it never decodes responses."""
+    """Return the types of a response as a list. The types are described separately, because a union would require tags
+    on its members. The server never decodes responses, so it doesn't need these tags."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 

@@ -1,4 +1,4 @@
-"""Dispatch requests to operations of the table, and return their responses.
+"""Dispatch requests to operations in the table of operations, and return their responses.
 
 Every request goes through the same steps: authentication, rate limiting, the permission check (``enter``),
 validation of the query and the body, the handler, and encoding. These steps run in a thread, unless the operation
@@ -156,7 +156,7 @@ def _body_decoder(operation: Operation) -> BodyDecoder:
 
 
 class Dispatcher:
-    """Dispatcher for the operations of a table.
+    """Dispatcher for operations that are declared in the table.
 
     ``authenticate(call)``: sets ``call.authenticated`` and returns the key for the rate limit, or None for anonymous
     callers.

@@ -264,8 +264,7 @@ class Request:
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
-        """Return whether the body has at most this many bytes. Bytes that are read in the process are kept for
-        ``read``."""
+        """Return whether the body has at most this many bytes. Bytes that this reads are kept for ``read``."""
         if self.announced > limit:
             return False
         while self._more and self._size <= limit:
@@ -612,7 +611,7 @@ class Edge:
     # --- sending --------------------------------------------------------------------------------------
 
     async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
-        """Send the response in the requested form, and return the status that was sent."""
+        """Send the response in the requested format, and return the status that was sent."""
         head = request.is_head
         own = (b"x-request-id", request.id.encode())
         if answer.again and answer.status == 200:
@@ -682,7 +681,7 @@ class Edge:
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
-        """Return the headers and body of a response if it was already sent in the requested form; None for the
+        """Return the headers and body of a response if it was already sent in the requested format; None for the
         headers if it wasn't."""
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):

@@ -9,7 +9,7 @@ _STRING_OR_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[,\[{]', re.DOTALL)
 
 
 def has_more_values(data: bytes, most: int) -> bool:
-    """Return whether JSON has more values than a maximum, including values in arrays and objects at any depth.
+    """Return whether JSON has more than ``most`` values, including values in arrays and objects at any depth.
 
     >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3)
     (False, True)

@@ -158,8 +158,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the protocol version has
-    no negotiation, in which case responses have a different format."""
+    """Tool call, regardless of who made it. ``arguments``: the arguments as sent. ``single``: whether the protocol
+    version has no negotiation, in which case responses have a different format."""
 
     tool: str
     arguments: bytes

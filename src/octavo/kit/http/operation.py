@@ -74,8 +74,8 @@ class Enter:
 
 
 AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
-"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, see questions and
-searches without answers, and merge."""
+"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, view unanswered
+questions and searches, and merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Operation:
     error_type: type | None = None
     """Type of error responses, if they aren't in the API's error format."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Function that presents errors as responses of this type."""
+    """Function that presents errors as responses of the type ``error_type``."""
     browsed: bool = False
     """Whether browsers open the operation's URL. If so, clients that accept pages get errors as pages."""
     yields: tuple[str, ...] = ()
@@ -145,7 +145,7 @@ class Operation:
 
     @property
     def extension(self) -> bool:
-        """Return whether the operation extends the standard public API of documentation platforms."""
+        """Return whether the operation is an extension that isn't part of the public API description."""
         return self.id not in PUBLIC_API
 
     @property
@@ -597,14 +597,14 @@ class Recipient:
         return self.context.app
 
     def url(self, path: str) -> str:
-        """Return the public URL of an API path (below /v1)."""
+        """Return the public URL of an API path (under ``/v1``)."""
         return self.context.url(path)
 
 
 @dataclass(slots=True, kw_only=True)
 class Call(Recipient):
-    """Request to a handler. ``authenticated``: the caller that the composition root's ``authenticate`` found; None
-    if anonymous."""
+    """Request to a handler. ``authenticated``: the caller that the composition root's ``authenticate`` found; None if
+    the caller is anonymous."""
 
     operation: Operation
     path_parameters: dict[str, str]
@@ -625,8 +625,8 @@ class Call(Recipient):
     organization_id: str = ""
     """Organization of the object that the call was last authorized for; empty if there is none."""
     asked_again: bool = False
-    """Whether the call is authenticated again while it is being answered. The second authentication doesn't count
-    as activity of the caller."""
+    """Whether the call is authenticated again while it is being answered. The second authentication doesn't count as
+    activity by the caller."""
     has_written: bool = False
     """Whether ``write_first`` has already written the data that the read must include."""
 

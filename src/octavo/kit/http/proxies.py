@@ -1,4 +1,4 @@
-"""Determine which client sent a request that comes through trusted proxies."""
+"""Determine which client sent a request that came through trusted proxies."""
 
 from __future__ import annotations
 

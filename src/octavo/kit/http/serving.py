@@ -27,7 +27,7 @@ _SPARE_FILES = 256
 _END = 1.0
 """Number of seconds within which canceled requests must end."""
 _GIVEN_UP = 5.0
-"""Number of seconds to wait until a port that is in use becomes free."""
+"""Number of seconds to wait for a port that is in use to become free."""
 
 
 class PortLimits(Struct, frozen=True):

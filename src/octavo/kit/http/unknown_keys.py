@@ -114,8 +114,8 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[tuple[str, object]
 
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields of one operation that the newest public description has but Octavo doesn't. ``query`` and ``body``:
-    the fields that are rejected. ``ignored``: the fields that have no effect."""
+    """Fields of one operation that are in the newest public API description but that Octavo doesn't support. ``query``
+    and ``body``: the fields that are rejected. ``ignored``: the fields that have no effect."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()

@@ -79,7 +79,7 @@ class ByteAllowance:
         self._lock = threading.Lock()
 
     def take(self, count: int) -> None:
-        """Use up a number of bytes. Raises FetchError if there aren't enough left."""
+        """Use up a number of bytes. Raises FetchError if too few bytes are left."""
         with self._lock:
             self._left -= count
             if self._left < 0:
@@ -105,8 +105,8 @@ _LIMITS = Limits()
 
 
 class CheckedUrl(Struct, frozen=True):
-    """Checked URL. ``addresses``: the IP addresses that its host had at that time. ``trusted``: whether connections
-    to the host are allowed even though it is private."""
+    """Checked URL. ``addresses``: the IP addresses that its host had when the URL was checked. ``trusted``: whether
+    connections to the host are allowed even though it is private."""
 
     url: str
     scheme: str
@@ -321,8 +321,8 @@ class Fetcher:
 
 
 def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
-    """Return the span of a request to another server. URLs and headers may contain secrets, so the span records
-    only which server it is."""
+    """Return the span of a request to another server. URLs and headers may contain secrets, so the span identifies only
+    the server."""
     return tracing.part(
         method,
         "client",

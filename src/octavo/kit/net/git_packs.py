@@ -68,8 +68,8 @@ _CHECKED_EVERY = 1000
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """Fetch objects, as ``client.fetch`` does, and inspect the pack. ``most``: the maximum size of the pack in
-    bytes. Raises GitRefused if the pack is rejected, and the client's own errors."""
+    """Fetch objects, as ``client.fetch`` does, and inspect the pack. ``most``: the maximum size of the pack in bytes.
+    Raises GitRefused if the pack is rejected. The client's own errors are also raised."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0
@@ -124,9 +124,9 @@ def inspect_pack(pack: IO[bytes]) -> None:
 class GuardedStore(DiskObjectStore):
     """Object store of a local repository.
 
-    The size of an object is checked before the object is unpacked if anyone may have written it. This applies to the
-    objects of the store's alternates and, if the store is ``foreign``, to its own objects. Reading an object that
-    is too large raises GitRefused.
+    Objects from untrusted sources are checked for their size before they are unpacked. These are the objects of the
+    store's alternates and, if the store is ``foreign``, its own objects. Reading an object that is too large raises
+    GitRefused.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:

@@ -33,7 +33,7 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
 
 
 def uncount(tx: Transaction, address: str) -> None:
-    """Subtract a previously counted email that couldn't be sent."""
+    """Subtract an email that couldn't be sent from the count for its address."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 

@@ -66,7 +66,7 @@ class TracedCursor(Protocol):
 
 
 class Span:
-    """Work in progress. When the work ends, the total duration of its statements is recorded."""
+    """Span for work in progress. When the work ends, the total duration of its statements is recorded."""
 
     __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
@@ -107,7 +107,7 @@ class Span:
         return begin
 
     def enter(self) -> None:
-        """Attribute all further work of this task to the span."""
+        """Attribute all of this task's further work to the span."""
         self._before = _current.get()
         _current.set(self)
 
@@ -308,7 +308,7 @@ def caused_by(cause: str | None) -> Iterator[None]:
 
 
 def headers_of(made: Span | None) -> dict[str, str]:
-    """Return headers that identify the trace when sending a request to another server. They never contain baggage."""
+    """Return the headers that identify the trace in a request to another server. They never contain baggage."""
     return {} if made is None or _tracer is None else _tracer.headers(made._span)
 
 

@@ -1,8 +1,7 @@
-"""Start other programs. They don't get environment variables of the service, such as the database URL, keys, or
-tokens.
+"""Start other programs. They don't get the service's environment variables, such as the database URL, keys, or tokens.
 
-Callers specify the variables that a program needs in addition to a path and a locale. Workers of the service itself
-are started by ``supervision``.
+Callers specify the variables that a program needs in addition to ``PATH`` and the locale. The service's own workers are
+started by ``supervision``.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class HelperProcess:
 
     def ask(self, wanted: Struct, kind: type[T], patience: float) -> T:
         """Send a request, and return the answer. ``patience``: the number of seconds to wait for it. Raises
-        HelperFailed."""
+        HelperFailed if there is no answer."""
         with self._lock:
             while True:
                 was_running = self._process is not None
@@ -56,7 +56,7 @@ class HelperProcess:
                         raise HelperFailed(str(error) or "the process ended") from error
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the process. Raises OSError if this isn't possible."""
+        """Start the process. Raises OSError if it can't be started."""
         return start_child([sys.executable, "-P", "-m", self._module])
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class HelperProcess:
 
 def answer_requests(kind: type[T], answer: Callable[[T], Struct], idle: float | None = None) -> None:
     """Answer requests of this type until the input ends. ``idle``: the number of seconds without a request after which
-    to return as well."""
+    this function also returns."""
     # Ctrl+C in the terminal is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")

@@ -26,7 +26,7 @@ LISTING_SECONDS = 0.5
 PAGE_SECONDS = 1.0
 """Maximum CPU time in seconds for all code blocks of one page."""
 _PATIENCE = 20.0
-"""Number of seconds after which the process is considered to be hung, and is ended."""
+"""Number of seconds after which the process is considered hung and is ended."""
 
 log = logging.getLogger("octavo.highlighting")
 
@@ -38,8 +38,8 @@ class _Wanted(Struct, array_like=True):
 
 
 class _Found(Struct, array_like=True):
-    """Result of highlighting a code block. ``tokens``: the tokens; None if the language is unknown or the time
-    limit was reached. ``seconds``: the CPU time used. If the time limit was reached, this is the whole limit."""
+    """Result of highlighting a code block. ``tokens``: the tokens; None if the language is unknown or the time limit
+    was reached. ``seconds``: the CPU time used, or the time limit if it was reached."""
 
     tokens: list[Token] | None
     seconds: float

@@ -1,6 +1,6 @@
 """Check pages in a separate process, so that requests don't wait while a site is scanned.
 
-The process runs only when the processor has nothing else to do.
+The process gets CPU time only when no other process needs it.
 
 ``python -m octavo.kit.processes.page_checking`` is that process.
 """
@@ -31,7 +31,7 @@ from .helper_process import HelperFailed, HelperProcess, answer_requests
 _SECONDS = 30
 """Maximum CPU time in seconds for one page."""
 _PATIENCE = 600.0
-"""Number of seconds to wait for a page. On a busy machine, the process gets little of the processor."""
+"""Number of seconds to wait for a page. On a busy machine, the process gets little CPU time."""
 _IDLE = 60.0
 """Number of seconds without a page to check after which the process ends."""
 
@@ -47,8 +47,8 @@ class _Unchecked(Struct, array_like=True, frozen=True):
 
 
 def check_text(page_id: str, text: str, rules: Iterable[StyleRule]) -> CheckedPage:
-    """Check a page by the rules of a style guide. ``text``: its file. If the check fails or takes too long, this is
-    logged, and the result has no problems."""
+    """Check a page against the rules of a style guide. ``text``: the text of the page file. If the check fails or takes
+    too long, the failure is logged, and the result contains no problems."""
     given = tuple((rule.name, rule.source, rule.why) for rule in rules)
     try:
         with waiting():

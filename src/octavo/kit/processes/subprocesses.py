@@ -1,6 +1,6 @@
 """Run Octavo's code on untrusted input in a separate process.
 
-The process gets a folder, but no environment variables of the service, such as the database URL or keys.
+The process gets a folder, but none of the service's environment variables, such as the database URL or keys.
 ``bounded_run`` limits its resources before any of the code runs.
 """
 
@@ -35,8 +35,8 @@ class ProcessLimits(NamedTuple):
 
     @property
     def longest(self) -> float:
-        """Return the number of seconds of wall-clock time after which the process is ended. It is longer than the CPU
-        time limit, because the same work takes many times as long on a busy machine."""
+        """Return the wall-clock time in seconds after which the process is ended. It is longer than the CPU time limit,
+        because the same work takes many times as long on a busy machine."""
         return self.seconds * _BUSY
 
 

@@ -25,8 +25,8 @@ WORKER = "STARTED_AS_WORKER"
 number has crashed, the reason for the start, and two file descriptors: one for reporting the number of workers to
 run, and one that is closed when the parent ends."""
 START, RELOAD, MORE = "start", "reload", "more"
-"""Reasons for starting a worker. ``START``: it is the very first worker. ``RELOAD``: it is the first worker of a
-new program. ``MORE``: it is any other worker."""
+"""Reasons for starting a worker. ``START``: for the very first worker. ``RELOAD``: for the first worker of a reload.
+``MORE``: for any other worker."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
 """Number of seconds after which a worker counts as started. If it crashes after that, its replacement starts
@@ -41,7 +41,7 @@ class _Process:
     def __init__(self, command: Sequence[str], number: int, deaths: int, why: str, life: int) -> None:
         self.began = time.monotonic()
         self.wanted = 0
-        """Number of workers that the process has requested; None until it is ready."""
+        """Number of workers that the process has requested; 0 until the process is ready."""
         self.said, says = os.pipe()
         os.set_blocking(self.said, False)
         environ = {**os.environ, WORKER: f"{number} {deaths} {why} {says} {life}"}
@@ -62,7 +62,7 @@ class _Process:
 
 
 class _Slot:
-    """Number of a worker, with its current process and its restarts after crashes."""
+    """Slot for one worker, with the worker's current process and its restarts after crashes."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None
@@ -130,8 +130,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start the workers that are due. If the only worker ends before any worker has been ready, return its exit
-        code; otherwise, return None."""
+        """Start the workers that are due. If the only worker ends before any worker was ready, return its exit code;
+        otherwise, return None."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.poll()) is not None:

@@ -82,10 +82,10 @@ class Host:
     ) -> ScriptAnswer:
         """Return a script's response to an event.
 
-        ``owner``: the owner of the script, with whom processes are shared fairly (``kit.scheduling.shares``).
-        ``key``: the key of the process. Events with the same key share the state of their script; events with
-        different keys don't. ``script``: a function that returns the source code of the script. It is called when a
-        process starts. ``finished(logs, problem)``: called once, when the script is completely done. This happens
+        ``owner``: the owner of the script, with whom processes are shared fairly (``kit.scheduling.shares``). ``key``:
+        the key of the process. Events with the same key share the state of their script; events with different keys
+        don't. ``script``: a function that returns the source code of the script. It is called when a process starts.
+        ``finished(logs, problem)``: a function that is called once, when the script is completely done. This happens
         before the function returns if ``wait`` is set, and otherwise in a separate thread.
 
         ``seconds``: the time limit for getting a free process, and then for the response. Raises ScriptFailed if
@@ -205,8 +205,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """End processes that have been idle for a long time, and one other idle process if that is what it takes to
-        make room. Return whether another process can be started."""
+        """End processes that have been idle for a long time and, if that doesn't make room, one more idle process.
+        Return whether another process can be started."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,

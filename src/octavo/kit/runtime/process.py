@@ -49,9 +49,8 @@ START = 30.0
 """Number of seconds within which a process must start. Starting takes a fraction of a second, unless all
 processors are busy."""
 NO_FOLDER = f"{os.devnull}/none"
-"""Path for Deno's cache folder, which can't be created, so that Deno caches only in memory, within the limits
-above. A real folder would slow down each start and store every module that a script creates, which could fill the
-disk."""
+"""Path for Deno's cache folder. The folder can't be created, so Deno caches only in memory, within the limits above. A
+real folder would slow down each start and store every module that a script creates, which could fill the disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
@@ -305,7 +304,7 @@ def _limit(pid: int) -> None:
 
 
 def _allow_cpu(pid: int) -> None:
-    """Set the CPU limit of a process to the CPU time that it has already used plus the time for its next event."""
+    """Set a process's CPU limit to the CPU time that it has already used plus the time for its next event."""
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
@@ -393,7 +392,7 @@ class ScriptRun:
 
 
 class ScriptError(ScriptFailed):
-    """Raised if the script threw an error. Its process continues."""
+    """Raised if the script threw an error. The script's process continues."""
 
 
 def _bytes(text: str) -> bytes:

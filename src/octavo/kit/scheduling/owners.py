@@ -15,7 +15,8 @@ from contextvars import ContextVar
 from itertools import islice
 
 Owner = tuple[str, ...]
-"""Owner: an organization, and a person or object in it. If there is no organization, its ID is an empty string."""
+"""Owner: the ID of an organization, and the ID of a person or object in it. If there is no organization, the first ID
+is an empty string."""
 
 NOBODY: Owner = ("", "")
 """The server itself, as the owner of work that isn't for anyone in particular."""
@@ -50,8 +51,8 @@ def levels(owner: Owner) -> Iterator[Owner]:
 
 
 class Ticket:
-    """Waiting request for a slot. ``granted``: a function that is called once when the request gets a slot, by the
-    thread that released the slot. The caller doesn't hold the lock."""
+    """Waiting request for a slot. ``granted``: a function that is called once, when the request gets a slot. The thread
+    that released the slot calls it, without holding the lock."""
 
     __slots__ = ("granted", "holds", "owner")
 
@@ -63,7 +64,7 @@ class Ticket:
 
 class Places:
     """Slots of a resource. ``each``: the maximum numbers of slots that an organization, and a person or object in it,
-    can hold. ``reserved``: the number of slots that are reserved for organizations that don't hold any. It is
+    can hold. ``reserved``: the number of slots that are reserved for organizations that don't hold any. This class is
     thread-safe."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:

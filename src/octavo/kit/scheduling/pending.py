@@ -33,7 +33,7 @@ class PendingCall(Generic[T]):
         self._context = copy_context()
         self._claim = threading.Lock()
         """Claim that is taken once, either by the thread that makes the call or by code that cancels the call
-        before."""
+        beforehand."""
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 

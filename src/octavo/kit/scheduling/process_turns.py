@@ -29,7 +29,7 @@ class ProcessTurns:
         self._wanted = self._held = self._closed = False
 
     def take(self, seconds: float) -> bool:
-        """Wait for the turn for at most ``seconds``, and return whether it was obtained."""
+        """Wait at most ``seconds`` for a turn to write, and return whether this process got it."""
         with self._changed:
             if not self._asks:
                 if self._try():

@@ -1,13 +1,13 @@
 """Fair sharing of limited resources: threads, processes, questions to a model, streams, database connections, and
 turns to write.
 
-All of them are shared by the same rule, which ``owners.Places`` implements. An owner can't hold more than its
-share, which is at least one slot. Unless a pool specifies otherwise, the share of an organization is half of all
-slots, and the share of each person or object in it is half of that. The last quarter of the slots is reserved for
+All of them are shared according to the same rule, which ``owners.Places`` implements. An owner can't hold more than its
+share, which is at least one slot. Unless a pool specifies otherwise, the share of an organization is half of all slots,
+and the share of each person or object in it is half of that. The last quarter of the slots is reserved for
 organizations that don't hold any slots, so that a few busy organizations leave room for the others. Requests take
-turns: a slot goes to the organization with the fewest slots, and within it, to the owner with the fewest slots.
-Among equals, it goes to the owner that has waited the longest since its last slot. Only owners with too many
-waiting requests are rejected.
+turns: a slot goes to the organization with the fewest slots, and within it, to the owner with the fewest slots. Among
+equals, it goes to the owner that has waited the longest since its last slot. Only owners with too many waiting requests
+are rejected.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Shares(Places):
 
     @contextmanager
     def place(self, owner: Owner, seconds: float) -> Iterator[None]:
-        """Hold a slot during a block. Raises Busy if no slot becomes free in time."""
+        """Hold a slot during the ``with`` block. Raises Busy if no slot becomes free in time."""
         give_back = self.wait(owner, seconds)
         try:
             yield
@@ -168,8 +168,8 @@ class SharedThreads(Shares):
         """Run a function in one of the threads when a slot becomes free, with a time limit for the wait. Return its
         result, and the function that releases the slot.
 
-        If the function fails, or if nothing is waiting for the result any longer, the slot is released when the
-        function ends. Raises Busy if no slot becomes free in time.
+        If the function fails, or if its result is no longer needed, the slot is released when the function ends. Raises
+        Busy if no slot becomes free in time.
         """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
@@ -250,8 +250,8 @@ class _Placed(PendingCall[T]):
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
     """Return threads for requests. A single organization can use the configured number of threads, and there are a
-    quarter more for other organizations. ``connections``: the number of connections of a process. The waiting
-    requests of one organization can use up to half of them."""
+    quarter more for other organizations. ``connections``: a process's number of connections. The waiting requests of
+    one organization can use up to half of these connections."""
     more = max(1, threads // 4)
     most = max(1, connections // 2)
     return SharedThreads(

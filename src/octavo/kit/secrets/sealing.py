@@ -34,7 +34,7 @@ _MIN_PASSPHRASE = 16
 
 
 class Sealer:
-    """Encrypts and decrypts secrets with these keys, which have 32 bytes each."""
+    """Encryption and decryption of secrets. ``keys``: the keys, each of which is 32 bytes long."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
@@ -162,8 +162,8 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """Column with encrypted secrets. ``key``: the columns that identify a row. ``sealed_as``: the table name to
-    which secrets are bound. It stays the same when a table is renamed."""
+    """Column with encrypted secrets. ``key``: the columns that identify a row. ``sealed_as``: the table name to which
+    secrets are bound. This name stays the same when a table is renamed."""
 
     table: str
     column: str

@@ -53,8 +53,8 @@ class Signed(Struct, frozen=True):
 
 
 class Signer:
-    """Signs tokens with HMAC-SHA256 over the purpose, the expiration time, and the payload. Anyone who has a token
-    can read its content."""
+    """Signer of tokens, which uses HMAC-SHA256 over the purpose, the expiration time, and the payload. Anyone who has a
+    token can read its content."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 32:

@@ -1,4 +1,4 @@
-"""Records of the latest backups, successful or failed, for showing and monitoring their age."""
+"""Records of the latest successful and failed backups, used to show and monitor the age of backups."""
 
 from __future__ import annotations
 

@@ -77,10 +77,9 @@ class PagePlace(NamedTuple):
 
 
 class HubMessage(NamedTuple):
-    """Message for listeners to any of these topics. A listener can check access to its subject
-    (``Listener.may_know``). ``about``: the space that the subject belongs to. ``page``: the page that the message
-    is about. ``instead_of``: the page of another message, if this message is for recipients who can't see that
-    page."""
+    """Message for listeners to any of these topics. A listener can check access to the message's subject
+    (``Listener.may_know``). ``about``: the space that the subject belongs to. ``page``: the page that the message is
+    about. ``instead_of``: the page of another message, if this message is for recipients who can't see that page."""
 
     topics: tuple[Topic, ...]
     kind: str
@@ -147,9 +146,9 @@ class Listener:
     """Listener to topics.
 
     ``check``: a function that raises the error that a new request would be rejected with. ``may_know(tx, message)``
-    returns whether the listener can see the subject of a message. ``after``: the position at which it stopped
-    listening; None if it is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``: an
-    organization, and the person or object in it.
+    returns whether the listener can see the subject of a message. ``after``: the position at which the listener stopped
+    listening; None if the listener is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``:
+    an organization, and the person or object in it.
     """
 
     __slots__ = (

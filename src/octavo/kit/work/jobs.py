@@ -160,7 +160,7 @@ def job(
     in_maintenance: bool = False,
     formerly: str | None = None,
 ) -> Callable[[F], F]:
-    """Register ``function(context, **payload)`` as the work of jobs of this kind.
+    """Register ``function(context, **payload)`` as the handler for jobs of this kind.
 
     ``bound``: what limits the work of one job; None if jobs of this kind continue in parts and report each part
     (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``: whether
@@ -280,8 +280,9 @@ def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
 
 
 def renew() -> None:
-    """Check the deadline of the current work, and renew the time limit of this thread's job. Call this after each
-    part of a job whose result has been stored or isn't needed yet. Outside a job, only check the deadline."""
+    """Check the deadline of the current work, and renew the time limit of this thread's job. Call this after each part
+    of a job, when the result of the part has been stored or isn't needed yet. Outside a job, only check the
+    deadline."""
     deadlines.check()
     run = running.get()
     if run is not None:
@@ -321,7 +322,7 @@ def list_jobs(
     """Return jobs and the total number of jobs. Parked jobs come first, then running jobs, then waiting jobs.
     Within a state, the newest job comes first.
 
-    ``after``: the job after which the list continues: the position of its state in ``STATES``, and its ID.
+    ``after``: the job after which the list continues, given as the position of its state in ``STATES`` and its ID.
     """
     found: list[JobRow] = []
     count = 0

@@ -1,10 +1,10 @@
 """Events, each of which is a row that describes a change and is written in the same transaction as the change.
 Consumers read events, each with its own cursor.
 
-A handler runs in the transaction that advances its consumer's cursor, so its writes (mostly jobs) happen once for
-each event, in the order of their IDs. An event whose handler fails doesn't block other events: it becomes a job
-that is retried. If the job keeps failing, it is parked for a server administrator. Events are kept for the time in
-the setting ``event_days``, and until every consumer has passed them.
+A handler runs in the transaction that advances its consumer's cursor, so its writes (mostly jobs) happen once for each
+event, in the order of the events' IDs. An event whose handler fails doesn't block other events: it becomes a job that
+is retried. If the job keeps failing, it is parked for a server administrator. Events are kept for the time in the
+setting ``event_days``, and until every consumer has passed them.
 
 PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. If there are no gaps
 between the IDs, no event is missing. A gap belongs to a transaction that is still writing, or to a transaction that
@@ -79,8 +79,8 @@ def read_position(text: str) -> OutboxPosition | None:
 
 
 _TOGETHER = 24
-"""Maximum number of events that several consumers handle together in one transaction. Each event counts once for
-each consumer."""
+"""Maximum number of events that consumers handle together in one transaction. An event counts once for each consumer
+that handles it."""
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 
@@ -231,7 +231,7 @@ def prune(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def count_waiting(tx: Transaction) -> dict[str, int]:
-    """Return the number of events that each consumer hasn't passed yet, by consumer."""
+    """Return, by consumer, the number of events that the consumer hasn't passed yet."""
     return {
         name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
         for name in _consumers

@@ -91,8 +91,8 @@ class Worker:
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Run jobs until ``stop`` is set. Jobs that are already running are finished. Call ``jobs.wake()`` to make
-        the worker notice that immediately."""
+        """Run jobs until ``stop`` is set. Jobs that are already running are finished. Call ``jobs.wake()`` to make the
+        worker notice ``stop`` immediately."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -231,7 +231,7 @@ class Worker:
     # --- leases ---------------------------------------------------------------------------------------
 
     def _beat(self, done: threading.Event) -> None:
-        """Renew the leases of running jobs, and take jobs from threads that exceed their time limit."""
+        """Renew the leases of running jobs, and take jobs away from threads that exceed their time limit."""
         renewed = counted = time.monotonic()
         while not done.wait(min(self._lease / 3000, 1)):
             moment = time.monotonic()
@@ -415,7 +415,7 @@ def _ready_kinds(tx: Transaction) -> set[str]:
 
 
 def _rename_former(tx: Transaction) -> None:
-    """Update jobs that processes of an older version added to the current names of their kinds."""
+    """Replace former names of kinds with the current names in jobs that processes of an older version added."""
     for former in _ready_kinds(tx) & jobs.former_kinds.keys():
         tx.run(
             "UPDATE jobs SET kind = :kind WHERE kind = :former AND state = 'ready'",

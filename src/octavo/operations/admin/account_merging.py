@@ -44,9 +44,9 @@ _HISTORY = frozenset({"audit_events", "audit_totals"})
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
     """Move all data that belongs to the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound if an account doesn't exist, BadRequest if both accounts are the same, and Conflict if either
-    account belongs to a server administrator or is managed by an organization, or if ``target`` is deactivated on
-    the server or in an organization that both accounts belong to.
+    Raises NotFound if an account doesn't exist, BadRequest if ``source`` and ``target`` are the same account, and
+    Conflict if either account belongs to a server administrator or is managed by an organization, or if ``target`` is
+    deactivated on the server or in an organization that both accounts belong to.
     """
     if source == target:
         raise BadRequest("into: must be another account")
@@ -107,7 +107,7 @@ def _merge_memberships(tx: Transaction, organization_id: str, source: str, targe
 
 
 def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
-    """Yield all columns with the ID of a person that change when accounts are merged."""
+    """Yield all columns that contain people's IDs and change when accounts are merged."""
     for name, schema in schemas.items():
         table = TABLES.get(name)
         if table is None or table.secrets or name in _END or name in _HISTORY:

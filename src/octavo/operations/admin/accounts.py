@@ -55,8 +55,8 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. The new address counts as verified, and sign-in links that were sent
-    to the previous address stop working.
+    """Change an account's email address. The new address counts as verified, and sign-in links that were sent to the
+    previous address stop working.
 
     Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or if another
     account has the new address.
@@ -79,7 +79,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
-    """End all sessions of an account, and return the number of sessions."""
+    """End all of an account's sessions, and return the number of sessions."""
     ended = sessions.end_others(tx, user_id, None)
     if ended:
         record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})

@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[Line]:
 
 
 def naming_columns(table: Table, schema: Schema) -> list[Column]:
-    """Return the columns of a table that refer to other data: declared references and foreign keys."""
+    """Return a table's columns that refer to other data: declared references and foreign keys."""
     declared = {column.name for column in table.columns}
     keys = [
         person(column) if other == "users" else Column(column, (f"{other}.id",))

@@ -358,7 +358,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
 
 
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
-    """Return the ID of each person on this server, and the IDs of the new accounts.
+    """Return, for each person in the archive, the ID on this server; also return the IDs of the new accounts.
 
     People are looked up by email address. People who aren't found get a new account without a password.
     """

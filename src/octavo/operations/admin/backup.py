@@ -394,8 +394,8 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database, like ``verify_installation``. ``url``: the app's URL, whose hosts are used in links to the
-    app. ``store``: the file store; None to skip the files."""
+    """Verify a database as ``verify_installation`` does, and return the problems. ``url``: the app's URL, whose hosts
+    are used in links to the app. ``store``: the file store; None to skip the files."""
     if damage := _damage_of(db):
         # No data read from a damaged database is reliable.
         return damage

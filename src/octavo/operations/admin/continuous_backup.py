@@ -405,7 +405,7 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copies files from the server's folder to a backup location, skipping files that are already there. Files in a
+    """Copier of files from the server's folder to a backup location. It skips files that are already there. Files in a
     bucket are backed up separately."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:

@@ -122,8 +122,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line, and then the pages in chunks. This is the inverse of ``packed``. Raises ValueError if the
-    entry is damaged."""
+    """Yield an entry's line of JSON, and then its pages in chunks. This is the inverse of ``packed``. Raises ValueError
+    if the entry is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -329,8 +329,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, and damage to the newest state, which is found by restoring that state.
-    With ``fresh``, it is also a problem if the last entry is older than this number of milliseconds.
+    These are damaged or missing entries, and damage to the newest state, which is found by restoring that state. If
+    ``fresh`` is given, it is also a problem if the last entry is older than this number of milliseconds.
     """
     load_packages()
     kept = place.list("log/")

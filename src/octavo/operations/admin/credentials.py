@@ -60,8 +60,8 @@ def is_known(context: Context, email: str) -> bool:
 
 
 def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
-    """Return the tokens of a person, newest first, without their secrets. Raises NotFound if the person
-    doesn't exist."""
+    """Return a person's tokens, newest first, without the tokens' secrets. Raises NotFound if the person doesn't
+    exist."""
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
@@ -75,15 +75,15 @@ def sign_in_link(context: Context, email: str) -> str:
 
 
 def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
-    """Return the active sessions of a person, newest first. Raises NotFound if the person doesn't exist."""
+    """Return a person's active sessions, newest first. Raises NotFound if the person doesn't exist."""
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Revoke one of a person's tokens or, with None, all of their tokens and agents, and return how many were
-    revoked. Raises NotFound if the person or token doesn't exist."""
+    """Revoke one of a person's tokens or, if ``token_id`` is None, all of their tokens and agents, and return how many
+    were revoked. Raises NotFound if the person or token doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
@@ -94,8 +94,8 @@ def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """End one of a person's sessions or, with None, all of them, and return how many were ended. Raises NotFound if
-    the person or session doesn't exist."""
+    """End one of a person's sessions or, if ``session_id`` is None, all of them, and return how many were ended. Raises
+    NotFound if the person or session doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
@@ -104,7 +104,8 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
 
 
 def end_sessions_of_everyone(context: Context) -> int:
-    """End everyone's sessions, and return the number of sessions. Each person has a separate transaction."""
+    """End everyone's sessions, and return the number of sessions. Each person's sessions are ended in a separate
+    transaction."""
     with context.db.read() as tx:
         people = [row[0] for row in tx.all("SELECT DISTINCT user_id FROM sessions ORDER BY user_id")]
     ended = 0
@@ -128,32 +129,35 @@ def list_accounts(context: Context, search: str | None) -> list[store.PersonRow]
 
 
 def set_activation(context: Context, email: str, *, active: bool) -> None:
-    """Activate or deactivate a person's account. Raises NotFound or Conflict if that isn't possible."""
+    """Activate or deactivate a person's account. Raises NotFound if the person doesn't exist, and Conflict if the
+    account can't be deactivated."""
     with context.db.write() as tx:
         accounts.set_activation(tx, context.settings, _BY, _user_id(tx, email), active=active)
 
 
 def change_email(context: Context, email: str, new: str) -> None:
-    """Change the email address of a person's account. Raises NotFound or Conflict if that isn't possible."""
+    """Change the email address of a person's account. Raises NotFound if the person doesn't exist, and Conflict if the
+    address can't be changed."""
     with context.db.write() as tx:
         accounts.change_email(tx, context.settings, _BY, _user_id(tx, email), new)
 
 
 def merge_accounts(context: Context, email: str, into: str) -> None:
-    """Merge a person's account into another account. Raises NotFound or Conflict if that isn't possible."""
+    """Merge a person's account into another account. Raises NotFound if an account doesn't exist, BadRequest if the two
+    are the same account, and Conflict if the accounts can't be merged."""
     with context.db.write() as tx:
         account_merging.merge_accounts(tx, context, _BY, _user_id(tx, email), _user_id(tx, into))
 
 
 def make_administrator(context: Context, email: str, organization_id: str) -> None:
-    """Make a person an administrator of an organization. Raises NotFound or Conflict if that isn't
-    possible."""
+    """Make a person an administrator of an organization. Raises NotFound if the organization or person doesn't exist,
+    and Conflict if the account is deactivated."""
     with context.db.write() as tx:
         accounts.make_administrator(tx, _BY, organization_id, _user_id(tx, email))
 
 
 def show_limits(context: Context, organization_id: str) -> list[tuple[Resource, int | None, int | None]]:
-    """Return the usage and the limit of each resource of an organization. For requests, the usage is None."""
+    """Return an organization's usage and limit for each resource. For requests, the usage is None."""
     with context.db.read() as tx:
         used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return [(name, getattr(used, name, None), getattr(limits, name)) for name in RESOURCES]
@@ -179,7 +183,8 @@ def preview_deletion(context: Context, email: str) -> account_deletion.DeletionP
 
 
 def delete_account(context: Context, email: str) -> None:
-    """Delete a person's account permanently. Raises NotFound or Conflict if that isn't possible."""
+    """Delete a person's account permanently. Raises NotFound if the person doesn't exist, and Conflict if the account
+    can't be deleted."""
     with context.db.write() as tx:
         account_deletion.delete_account(tx, context.settings, _BY, _user_id(tx, email))
 

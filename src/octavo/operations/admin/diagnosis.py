@@ -39,11 +39,11 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference between clocks, in seconds."""
 _RENEWED = 14
-"""Number of days before its expiration by which a certificate should have been renewed automatically."""
+"""Number of days before expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Number of seconds within which each of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Time in milliseconds since the last backup after which a new one is overdue."""
+"""Time in milliseconds since the last backup after which a new backup is overdue."""
 _LITTLE_ROOM = 5_000_000_000
 """Number of free bytes below which a large disk counts as nearly full. For a small disk, the threshold is a tenth
 of its size."""
@@ -171,7 +171,7 @@ def _archive(tx: Transaction) -> list[Finding]:
 
 
 def _certificates(settings: Settings) -> list[Finding]:
-    """Report how long the certificates of the server's own domains are still valid."""
+    """Report how long the certificates of the server's own domains remain valid."""
     said = []
     for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
         if address.scheme != "https":
@@ -250,8 +250,8 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report whether clocks differ, because sessions, links, and job schedules depend on the clocks of more than
-    one machine."""
+    """Report whether this machine's clock differs from the database server's, because sessions, links, and job
+    schedules depend on the clocks of more than one machine."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"differs from the database server's clock by {apart:.1f} s"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"

@@ -58,9 +58,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the site, if it is published. ``spaces``: the imports of the spaces that have a
-    directory, by key. ``known``: the spaces to which IDs in links refer, by ID, as far as they could be determined.
-    ``problems``: the problems with ``docs.yaml`` itself.
+    ``site_url``: the URL of the site, if it is published. ``spaces``: the imports of the spaces that have a directory,
+    by key. ``known``: the spaces that IDs in links refer to, by ID, if they could be determined. ``problems``: the
+    problems with ``docs.yaml`` itself.
     """
 
     site: str
@@ -90,9 +90,9 @@ def import_as_site_or_space(
 ) -> CompletedImport | ImportedSite:
     """Import a source as a site or as one new space.
 
-    A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
-    versions or languages becomes a site with these as its variants. The site is, in order of preference, the one
-    that ``site`` specifies, the one previously created from this source, or a new site.
+    A source with a ``docs.yaml`` becomes the site that it describes. If ``several`` is set, a source with more than one
+    version or language becomes a site that has these as its variants. The site is, in order of preference, the one that
+    ``site`` specifies, the one previously created from this source, or a new site.
 
     ``known``: existing spaces into which to import, by their keys in ``docs.yaml``. ``whole``: whether to replace
     the content of each space with its directory. ``opening``: a function that opens the source if it isn't a file.
@@ -249,8 +249,8 @@ class _SiteImport:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """Return the space for each entry: in order of preference, a space from the mapping, a space that the site
-        already has, or a new space."""
+        """Return the space for each entry: in order of preference, a space in the mapping ``known``, a space that the
+        site already has, or a new space."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:

@@ -119,7 +119,7 @@ def preview(context: Context, where: str, kind: str | None = None, several: bool
 
 
 def read_known(file: Path) -> dict[str, str]:
-    """Read a file that maps the names or IDs of spaces in links to spaces on this server. Raises BadRequest if the
+    """Read a file that maps space names or IDs, as used in links, to spaces on this server. Raises BadRequest if the
     file can't be read."""
     try:
         return read_map(file.read_text("utf-8"))
@@ -232,8 +232,8 @@ def import_into_space(
     *,
     in_site: bool = False,
 ) -> CompletedImport:
-    """Import an opened source into a space. ``where``: the source's location, which identifies it. ``in_site``:
-    whether the import is part of the import of a site, which applies the customization."""
+    """Import an opened source into a space. ``where``: the source's location, which identifies it. ``in_site``: whether
+    this is part of a site import, which applies the customization itself."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     if not publish and source.brand and not in_site:

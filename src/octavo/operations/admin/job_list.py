@@ -1,4 +1,4 @@
-"""Jobs for ``octavo jobs``: pending, running, and failed (parked) jobs, for people and for scripts."""
+"""Job lists for ``octavo jobs``, with pending, running, and failed (parked) jobs, for people and for scripts."""
 
 from __future__ import annotations
 

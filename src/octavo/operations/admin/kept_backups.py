@@ -22,7 +22,7 @@ SUFFIX = ".backup"
 
 
 def is_place(address: str) -> bool:
-    """Return whether an address is a folder or bucket for several backups, instead of a single file."""
+    """Return whether an address is a folder or bucket for several backups, rather than a single file."""
     if is_bucket(address):
         return not address.endswith(SUFFIX)
     return address.endswith("/") or Path(address).is_dir()
@@ -58,8 +58,9 @@ def back_up_into(
 
 @contextmanager
 def opened_backup(address: str) -> Iterator[Path]:
-    """Open a backup as a local file. The backup is a single file, either local or in a bucket, or the newest backup
-    in a folder or bucket. Raises BadRequest, NotFound, or Unavailable if there is none or it can't be read."""
+    """Open a backup as a local file. The backup is a single file, either local or in a bucket, or the newest backup in
+    a folder or bucket. Raises BadRequest if there is no backup, NotFound if the folder, or the file in a bucket,
+    doesn't exist, and Unavailable if the location can't be read."""
     if is_place(address):
         place = BackupPlace(address)
         names = _dated(place)

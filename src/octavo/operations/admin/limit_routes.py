@@ -43,7 +43,7 @@ def put_limits(
 
 @operation("getOrganizationUsage", "GET", "/orgs/{organizationId}/usage", needs=Can.ADMIN)
 def get_usage(call: Call, org: OrgAccess) -> OrganizationUsage:
-    """Get the current usage of an organization, its usage on each of the last days, and the limits set by the
-    server administrator."""
+    """Get an organization's current usage, its usage on each of the last days, and the limits set by the server
+    administrator."""
     with call.db.read() as tx:
         return present_usage(tx, org.organization_id)

@@ -59,8 +59,8 @@ jobs.schedule("measureUsage", _EVERY, "measureUsage")
 
 @jobs.job("measureOrganization", bound="one organization, and an email to each of its administrators")
 def measure_organization(context: Context, organization_id: str) -> None:
-    """Record the current usage of an organization. The organization's administrators get an email when usage first
-    reaches nine tenths of a limit. They get another email the next time it does so after usage was lower or the
+    """Record an organization's current usage. The organization's administrators get an email when usage first reaches
+    nine tenths of a limit. They get another email only if usage reaches that level again after it was lower or the
     limit was changed."""
     with context.db.read() as tx:
         usage, limits = measure(tx, organization_id), read_limits(tx, organization_id)

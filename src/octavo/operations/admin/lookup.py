@@ -40,7 +40,7 @@ def find_named(
     organization.
 
     ``prefers``: the kind to choose if objects of more than one kind match. Raises NotFound if nothing matches, and
-    BadRequest with a list if several objects match.
+    BadRequest with a list of the objects if more than one matches.
     """
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
@@ -58,8 +58,8 @@ def find_named(
 
 
 def the_organization(context: Context) -> str:
-    """Return the ID of the only organization. Raises BadRequest if there is no organization or more than one, and
-    lists the organizations."""
+    """Return the ID of the only organization. Raises BadRequest if there is no organization, or if there is more than
+    one, in which case the error lists them."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:

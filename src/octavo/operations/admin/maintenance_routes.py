@@ -28,7 +28,7 @@ def get_notices(call: Call, caller: SignedIn) -> ServerNotices:
 
 @operation("startMaintenance", "PUT", "/installation/maintenance", needs=Can.OPERATE, in_maintenance=True)
 def start_maintenance(call: Call, operator: OperatorAccess, body: ServerNoticeInput) -> ServerNotices:
-    """Turn on maintenance mode, or schedule it. From its start, the app and the API are read-only, and changes return
+    """Turn on maintenance mode, or schedule it. Once it starts, the app and the API are read-only, and changes return
     503 with the reason `maintenance`. Published sites stay online. Maintenance mode ends only when someone turns it
     off; `endsAt` is only for the notice."""
     return _begin(call, operator, "maintenance", body)

@@ -1,9 +1,9 @@
 """Restore one organization, space, or site from a backup into a running server.
 
 The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
-applies. The part is then exported from that server and imported into the running server. An organization keeps its
-IDs. A space or site is restored as a new object next to the existing object. Its files contain no permissions and no
-page restrictions, so only administrators can see the new spaces until they share them.
+applies. The part is then exported from that server and imported into the running server. An organization keeps its IDs.
+A space or site is restored as a new object alongside the existing object. Its files contain no permissions and no page
+restrictions, so only administrators can see the new spaces until they share them.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
 def list_organizations(
     call: Call, operator: OperatorAccess, query: InstallationSearchQuery
 ) -> Listing[HostedOrganization]:
-    """List all organizations on the server, newest first. Their content stays private to their members."""
+    """List all organizations on the server, newest first. Each organization's content stays private to its members."""
     with call.db.read() as tx:
         found = store.list_organizations(tx, query.limit, query.page, search=query.search)
     return present_slice(found, present_hosted)
@@ -336,7 +336,7 @@ def reset_second_factor(call: Call, operator: OperatorAccess, user_id: str) -> b
 
 @operation("endAccountSessions", "DELETE", "/installation/users/{userId}/sessions", needs=Can.CHANGE_SIGN_IN)
 def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> bool:
-    """End all sessions of a person. Their tokens and agents keep working."""
+    """End all of a person's sessions. Their tokens and agents keep working."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return accounts.end_sessions(tx, operator.actor, user_id) > 0
@@ -362,7 +362,7 @@ def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing
 
 @operation("getInstallationJob", "GET", "/installation/jobs/{jobId}", needs=Can.OPERATE, errors=(404,))
 def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
-    """Get a job with its payload and the error of its last attempt. Completed jobs are deleted."""
+    """Get a job with its payload and the error from its last attempt. Completed jobs are deleted."""
     with call.db.read() as tx:
         return present_whole_job(jobs.get_job(tx, job_id))
 

@@ -1,9 +1,9 @@
 """Check that a published site works for people and AI agents: its links, images, and machine-readable files.
 
-A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases,
-the check acts as an anonymous visitor. It requests each URL once, and adds the URLs that the response links to,
-until no URLs are left or a limit is reached. Links are evaluated only after that, because the target of a link may
-be requested much later.
+A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases, the
+check acts as an anonymous visitor. It requests each URL once, and adds the URLs that the response links to, until no
+URLs are left or a limit is reached. Links are evaluated only after that, because a link's target may be requested long
+after the link is found.
 """
 
 from __future__ import annotations

@@ -271,7 +271,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 class _Crawl:
-    """Crawl that requests the given URLs, and all URLs that they lead to, once each."""
+    """Crawl that requests each of the given URLs, and each URL that they lead to, only once."""
 
     def __init__(
         self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress
@@ -554,7 +554,7 @@ class _Folder:
 
 
 def _make_folder(path: Path) -> None:
-    """Create a folder that web servers can read. They run as other users."""
+    """Create a folder that web servers, which run as other users, can read."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(exist_ok=True)

@@ -64,7 +64,7 @@ def list_organizations(
 
 
 def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | None) -> Slice[PersonRow]:
-    """Return everyone's accounts, newest first, excluding service accounts."""
+    """Return all accounts except service accounts, newest first."""
     where, given = "u.kind = 'person'", dict[str, Any]()
     if search:
         where += f" AND {PEOPLE_LIKE}"

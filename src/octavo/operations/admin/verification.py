@@ -10,8 +10,8 @@ from octavo.organization.orgs.store import get_organization, trust_organization
 
 
 def verify_domain(context: Context, organization_id: str, domain: str) -> None:
-    """Verify an email domain of an organization. Raises NotFound if the organization doesn't exist or
-    doesn't list the domain."""
+    """Verify an organization's email domain. Raises NotFound if the organization doesn't exist or doesn't list the
+    domain."""
     with context.db.write() as tx:
         verify_domain_for_operator(tx, organization_id, domain.lower())
 

@@ -48,8 +48,8 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """File storage. ``free`` and ``total``: the free and the total number of bytes on the disk with the data
-    folder."""
+    """File storage. ``free`` and ``total``: the number of free bytes and the total number of bytes on the disk that
+    contains the data folder."""
 
     location: str
     free: int
@@ -139,10 +139,10 @@ class InstallationData(Struct, rename="camel"):
 
 
 class WholeInstallation(Struct, rename="camel", kw_only=True):
-    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last backup that
-    didn't fail, even if it isn't in ``backups``. ``backupPlace``: the location for backups that are started in the
-    app; omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``:
-    the last measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
+    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last successful
+    backup, even if it isn't in ``backups``. ``backupPlace``: the location for backups that are started in the app;
+    omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``: the last
+    measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
 
     name: str
     version: str
@@ -316,7 +316,7 @@ class JobsQuery(PageQuery):
 
 
 class Job(Struct, rename="camel", kw_only=True):
-    """Background job. ``error``: the error of the last attempt. ``problem``: the last line of this error."""
+    """Background job. ``error``: the error from the last attempt. ``problem``: the last line of this error."""
 
     id: str
     kind: str

@@ -1,4 +1,4 @@
-"""Client for the API of a local or remote Octavo server, which uses a person's token."""
+"""Client that calls the API of a local or remote Octavo server with a person's token."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class ApiClient:
 
 
 def integration_path(name: str) -> str:
-    """Return the API path of an integration."""
+    """Return an integration's API path."""
     return f"/integrations/{quote(name, safe='')}"
 
 

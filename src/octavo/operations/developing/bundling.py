@@ -23,7 +23,7 @@ _INSTALL_VARIABLES = re.compile(
     r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY"
     r"|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|DENO_\w+"
 )
-"""Environment variables that are passed on to the installation of packages: cache locations and network settings."""
+"""Environment variables that are passed on when packages are installed: cache locations and network settings."""
 _SECONDS = 300
 """Time limit in seconds. It is long enough to install packages over a slow network."""
 
@@ -49,8 +49,8 @@ class _Package(Struct):
 
 
 def bundle(entry: Path, *, development: bool = False) -> str:
-    """Bundle a script that starts in the file ``entry``, and return the source of the module. Raises BundleFailed if
-    the script can't be bundled, and Unavailable if Deno isn't installed."""
+    """Bundle a script whose entry file is ``entry``, and return the source of the module. Raises BundleFailed if the
+    script can't be bundled, and Unavailable if Deno isn't installed."""
     entry = entry.resolve()
     given = msgspec.json.encode({"entry": str(entry), "development": development}).decode()
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]

@@ -41,7 +41,7 @@ def list_builtin() -> list[str]:
 
 
 def build_builtin(target: Path, say: Callable[[str], None]) -> None:
-    """Write the files that are needed to publish each built-in integration to the folder ``target``: ``NAME.json``
+    """For each built-in integration, write the files that publishing requires to the folder ``target``: ``NAME.json``
     and the script ``NAME.js``. Raises BadRequest, BundleFailed, or Unavailable if that fails."""
     target.mkdir(parents=True, exist_ok=True)
     with TemporaryFolder("integration") as place:
@@ -60,7 +60,7 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
     """Publish a built-in integration and install it in an organization. Return the installation in the API format.
-    After an update of Octavo, this publishes a new version of the integration. Raises BadRequest, RefusedCall, or
+    After an Octavo update, this publishes a new version of the integration. Raises BadRequest, RefusedCall, or
     Unavailable if that fails."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"

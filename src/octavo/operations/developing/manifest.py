@@ -118,7 +118,7 @@ def read_manifest(
 
 
 def publication(read: LoadedManifest, script: str, organization: str) -> PublishIntegration:
-    """Return the body of ``publishIntegration``. Raises BadRequest if an image can't be read."""
+    """Return the request body for ``publishIntegration``. Raises BadRequest if an image can't be read."""
     manifest = read.manifest
     fields: dict[str, Any] = {name: getattr(manifest, name) for name in PublishIntegration.__struct_fields__}
     images = [

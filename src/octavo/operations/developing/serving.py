@@ -97,7 +97,7 @@ def develop(
     """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on this
     machine. Without a tunnel, the server must be able to reach that port directly.
 
-    Raises BadRequest, BundleFailed, RefusedCall, or Unavailable before it starts.
+    Raises BadRequest, BundleFailed, RefusedCall, or Unavailable if development mode can't start.
     """
     manifest = find_manifest(place)
     read = read_manifest(manifest, environment)

@@ -214,8 +214,8 @@ def _merge_alternates(
 
 
 def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:
-    """Return the same page in each available language, including its own. The result is empty if the variants are
-    versions."""
+    """Return the same page in each available language, including the visited page's own language. The result is empty
+    if the variants are versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()
     return tuple(
