@@ -36,7 +36,7 @@ from .types import RepositoryFolder
 from .urls import Remote, read_remote
 
 APP = Credential("app", "")
-"""Credential of a person who signed in with the provider. It hasn't been resolved to a token yet."""
+"""Placeholder credential for a person who signed in with the provider. It hasn't been resolved to a token yet."""
 DRAFT_SECRET = sealed_column("git_installations", "secret", "id")
 _PURPOSE = "git authorization"
 _LIFETIME = 30 * 60_000

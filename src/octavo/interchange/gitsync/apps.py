@@ -31,7 +31,7 @@ CALLBACK = "/~/git/authorized"
 PROVIDERS = ("github", "gitlab")
 _LIMITS = Limits(size=1024 * 1024, seconds=20, follow=False)
 _MARGIN = 5 * 60_000
-"""Milliseconds before its expiration at which a token is no longer used."""
+"""Number of milliseconds before a token expires at which Octavo stops using it."""
 _APP_LIFETIME = 3_600_000
 _JWT_SECONDS = 540
 """Lifetime in seconds of the signed requests of a GitHub App. GitHub accepts at most ten minutes."""

@@ -61,7 +61,7 @@ _OPEN = ("draft", "open")
 
 
 class BranchSync(Protocol):
-    """Interface to the running sync, which is used to follow branches."""
+    """Interface through which code that follows branches accesses the running sync."""
 
     context: Context
     space_id: str
@@ -591,7 +591,7 @@ class _BranchFollower:
             self._push(link)
 
     def _push(self, link: BranchRow) -> None:
-        """Commit the edits of a change request on top of its branch."""
+        """Commit the edits in a change request on top of its branch."""
         change, branch = self._change(link), link.branch
         if change is None or change.status not in _OPEN or branch is None or self.row.commit_id is None:
             return

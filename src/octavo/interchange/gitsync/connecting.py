@@ -317,7 +317,7 @@ _PLAIN = {
     "commit_message": "message",
     "poll_seconds": "poll",
 }
-"""Columns of the settings that are stored unchanged, by setting."""
+"""Columns for the settings that are stored unchanged, by setting name."""
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,8 +75,8 @@ def get_installation(call: Call, at: SyncAccess) -> wire.GitInstallation:
     yields=SYNCS_SITE,
 )
 def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstallation) -> wire.GitInstallation:
-    """Update a Git installation, and request a sync. It is connected when it has an access token, a repository, a
-    branch, and a `priority`. To use a different repository, create another installation."""
+    """Update a Git installation, and request a sync. The installation is connected when it has an access token, a
+    repository, a branch, and a `priority`. To use a different repository, create another installation."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
     wanted = wire.read_installation_request(found, body)

@@ -18,9 +18,9 @@ Kind = Literal["collection", "site"]
 
 
 class SpaceFolder(Struct, frozen=True):
-    """Folder that is a space. The path is relative to the project's folder and ends in a slash; it is empty for the
-    entire project folder. ``space_id``: the space; None if the space has yet to be created. ``first``: the side
-    that determines the content; None if the folder is already synced or skipped."""
+    """Folder that corresponds to a space. The path is relative to the project's folder and ends in a slash; it is
+    empty for the entire project folder. ``space_id``: the space; None if it hasn't been created yet. ``first``: the
+    side that determines the content; None if the folder is already synced or skipped."""
 
     folder: str
     title: str

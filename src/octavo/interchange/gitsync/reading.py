@@ -355,8 +355,8 @@ class _Structure:
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """Return the text and hash of a page or an include in the new tree, or the reason that the file can't be
-        one of these."""
+        """Return the text and hash of a page or an include in the new tree, or the reason why the file can't be
+        either of these."""
         if path not in self._texts:
             there = self.by_file.get(path)
             if there is not None and there.body and path not in self.changed:
@@ -373,7 +373,7 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return the reason that a Markdown file in the old tree isn't a page, if it is a file in the space."""
+        """Return the reason why a Markdown file in the old tree isn't a page, if the space keeps it as a file."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None

@@ -42,7 +42,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository at a Git provider. ``path``: the provider's name for the repository, including the owner."""
+    """Repository on a Git provider's server. ``path``: the provider's name for the repository, including the owner."""
 
     id: int
     path: str

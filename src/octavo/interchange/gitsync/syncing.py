@@ -63,7 +63,7 @@ from .writing import Differing, FileContent, Writing, differing_from, write_all,
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons for failures that the content of the pushed commit causes."""
+"""Reasons for failures that are caused by the content of the pushed commit."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
@@ -596,8 +596,8 @@ def _mode_of(there: tuple[int, str] | None) -> int:
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's versions of pages and items until the commit has been pushed. Settings that aren't
-    stored in any file don't require a commit and are considered synced."""
+    """Return the repository's versions of pages and items, which apply until the commit has been pushed. Settings
+    that aren't stored in any file don't require a commit and are considered synced."""
     if found is None or not pushes:
         return {}, {}
     return (

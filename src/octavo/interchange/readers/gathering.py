@@ -742,7 +742,7 @@ class _Gathering:
 
 
 class _Page:
-    """Page while it is being converted (``layout.Place``). ``written``: the file that contains its links."""
+    """Page while it is being converted (``layout.Place``). ``written``: the file that contains the page's links."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
         """Create a page. ``above``: the number of lines in the file that precede line 1 of the text."""

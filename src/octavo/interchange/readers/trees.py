@@ -198,7 +198,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return the entries without those that have neither a target nor subpages."""
+    """Return the entries, excluding those that have neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]

@@ -97,9 +97,9 @@ _HOLDING = (
 )
 """Schema keywords that contain other schemas."""
 _PROMISED = 20
-"""Maximum number of schemas to examine to determine whether the variants of a field have content."""
+"""Maximum number of schemas to examine when determining whether the variants of a field have content."""
 _LINKED_WITHIN = 3
-"""Maximum number of levels of lists and variants for a type to be shown as links."""
+"""Maximum number of levels of lists and variants in a type that is shown as links."""
 _FEW_KINDS = 4
 """Maximum number of variants of a type to list by name."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")

@@ -123,10 +123,10 @@ class Flow(Struct, omit_defaults=True):
 
 class Scheme(Struct, omit_defaults=True):
     """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a
-    password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``: the
-    flows for getting a token, each with its URLs. ``beyond``: the reason that the page can't send the credential,
-    if any. The credential can be a certificate, which only the browser has, or a value that is ``computed`` for
-    each request."""
+    password. ``env``: the environment variable for it in code samples. ``scopes``: the scopes that the operation
+    requires. ``flows``: the flows for getting a token, each with its URLs. ``beyond``: the reason that the page
+    can't send the credential, if any. The credential can be a certificate, which only the browser has, or a value
+    that is ``computed`` for each request."""
 
     scheme: str
     place: Place

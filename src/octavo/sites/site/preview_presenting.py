@@ -183,7 +183,7 @@ def _object_of(row: Row) -> PretendedObject:
 # --- pages -----------------------------------------------------------------------------------------------
 
 _Line = tuple[Page, list[str]]
-"""Page with its sort key among all pages, level by level."""
+"""Page with a key that sorts it among all pages, level by level."""
 
 
 class _Pages:

@@ -255,8 +255,8 @@ class Writer(ContainerWriter):
             at = end
 
     def block(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Convert the block that starts at a line. Return the line where it ends and its replacement. If there is
-        no block, the end is the start."""
+        """Convert the block that starts at a line. Return the line where it ends and its replacement. If no block
+        starts there, return the same line."""
         text, number = lines[at]
         start = text.lstrip()
         sign = start[0]

@@ -363,7 +363,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """Return a card whose content doesn't fit into a table cell, as its title followed by its content."""
+    """Return the title and then the content of a card whose content doesn't fit into a table cell."""
     title = words(first_text(given, *_TITLES))
     href = first_text(given, "href", "link", "to", "url")
     if href:

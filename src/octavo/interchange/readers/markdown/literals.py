@@ -14,7 +14,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 from octavo.core.json_types import JsonObject
 
 MAX_CHARACTERS = 1024 * 1024
-"""Maximum length of a file, and maximum total length of its imports."""
+"""Maximum number of characters in a file, and maximum total number of characters in its imports."""
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_MODULES = 100
@@ -22,7 +22,7 @@ MAX_MODULES = 100
 MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
-"""Value that only running the file could determine."""
+"""Placeholder for a value that could be determined only by running the file."""
 
 _LANGUAGE = Language(tree_sitter_typescript.language_tsx())
 """Grammar of TypeScript with JSX, which includes JavaScript."""

@@ -1,5 +1,5 @@
 """Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses pages in a process
-without permissions. For each file that a page includes, it sends a request to Octavo. It returns the page as HTML."""
+without permissions. This process requests each included file from Octavo, and returns the pages as HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SECONDS = 20.0
 """Maximum number of seconds for one page, including all files that it includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
-"""Number of pages to cache as HTML. Links from other pages need their anchors."""
+"""Number of pages to cache as HTML. The anchors of cached pages are needed for links from other pages."""
 _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
@@ -471,8 +471,8 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """Return the chapters of a page that consists of includes, with the headings between the includes. Empty
-        for any other page, which isn't split."""
+        """Return the chapters of a page that consists of includes, with the headings between the includes. Return an
+        empty result for any other page, which isn't split."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
             return []
@@ -766,7 +766,7 @@ class _Reading:
 
 
 class _Lined:
-    """Location of a page that looks up the line of each link in the page's source."""
+    """``Place`` of a page that also looks up the line of each link in the page's source."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

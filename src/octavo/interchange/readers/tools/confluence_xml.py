@@ -45,7 +45,7 @@ _TABS = {
     "localtabgroup": ("localtab",),
     "tabs-macro": ("tab-macro",),
 }
-"""Macros that contain tabs, each with the macro for its tabs."""
+"""Macros that contain tabs, each with the macro that represents a single tab."""
 _PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
 _ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
 _MESSAGES = {

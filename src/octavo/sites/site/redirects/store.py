@@ -141,7 +141,7 @@ def list_redirects(
 
 
 def lead_elsewhere(hidden: HiddenPages) -> str:
-    """Return SQL that leaves out ``site_redirects`` to hidden pages, like ``HiddenPages.condition``."""
+    """Return an SQL condition that excludes ``site_redirects`` to hidden pages, like ``HiddenPages.condition``."""
     space = "(SELECT x.space_id FROM site_spaces x WHERE x.id = site_redirects.site_space_id)"
     return hidden.condition(f"COALESCE({space}, '')", "COALESCE(site_redirects.page_id, '')")
 

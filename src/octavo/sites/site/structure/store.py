@@ -149,7 +149,7 @@ class Structure:
         self.empty = empty
         """Spaces without pages."""
         self.concealed: frozenset[str] = frozenset()
-        """IDs of the parts that the caller can't see. They keep their places, but no ID finds them."""
+        """IDs of the parts that the caller can't see. They keep their positions, but can't be found by ID."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
         self.links = {link.id: link for link in links}
