@@ -1,4 +1,4 @@
-"""Authorization for syncing, which is the same for spaces, collections, and sites."""
+"""Sync authorization, which works the same way for spaces, collections, and sites."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _places(
 def _moved(
     kept: dict[str, str], new: list[str], ground: CommittedFolder, synced: dict[str, str | None]
 ) -> dict[str, str]:
-    """Return the folder of each space, following folders renamed since the last synced commit."""
+    """Return the folder of each space, taking into account folders that were renamed since the last synced commit."""
     found = dict(kept)
     for space_id, folder in kept.items():
         if not ground.holds(folder):

@@ -32,7 +32,7 @@ class CommittedFolder(Protocol):
     """Folder of a project in a commit."""
 
     def folders(self) -> list[str]:
-        """Return the names of the folders directly inside the project."""
+        """Return the names of the folders directly inside the project's folder."""
         ...
 
     def holds(self, path: str) -> bool:
@@ -83,8 +83,8 @@ class ProjectKind(Protocol):
     def apply_repository(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> MatchedProject:
-        """Change spaces and structure to match the repository, where the repository takes precedence. Change
-        nothing where Octavo takes precedence. Raises OctavoError or Stopped if the sync can't continue."""
+        """Where the repository takes precedence, change spaces and structure to match it. Where Octavo takes
+        precedence, change nothing. Raises OctavoError or Stopped if the sync can't continue."""
         ...
 
 

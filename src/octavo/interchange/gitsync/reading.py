@@ -505,7 +505,8 @@ class _Structure:
 
     @staticmethod
     def _apply_changes(before: Page, old: Page | None, new: Page) -> Page:
-        """Return the current page (``before``) with the changes from ``old`` to ``new`` that the commits made."""
+        """Return the current page (``before``) after applying the changes that the commits made from ``old`` to
+        ``new``."""
         is_link_to_own_file = new.kind == "link" and before.file_path is not None
         if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}

@@ -1,4 +1,4 @@
-"""Request syncs. Requests for a sync that is already pending are combined with it."""
+"""Request syncs. Requests for a sync that is already pending are combined with the pending sync."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask(
     tx: Transaction, organization_id: str, of: type[Connected], id: str, cause: Cause, after: int = 0
 ) -> None:
     """Request a sync of a space, a collection, or a site. Requests for a sync that is already pending are combined
-    with it."""
+    with the pending sync."""
     name, argument = (SYNC, "space") if of is SyncRow else (SYNC_PROJECT, "project")
     enqueue(
         tx,

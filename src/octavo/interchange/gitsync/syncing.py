@@ -477,7 +477,8 @@ class Sync(SyncRun[SyncRow]):
             record_git_commit(tx, made.revision_id, self._commit_data(copy, commit, own=True))
 
     def _keeps_differences(self, found: Differing | None) -> bool:
-        """Return whether the repository keeps its differences from the space, because this sync only reads from it."""
+        """Return whether the repository stays different from the space, because this sync only reads from the
+        repository."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Repository URLs: those that people can enter, and those that are shown."""
+"""Repository URLs that people enter, and repository URLs that are shown to them."""
 
 from __future__ import annotations
 

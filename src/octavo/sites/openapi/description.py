@@ -83,7 +83,7 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """Return the description in Markdown, preceded by the summary if that is longer than the title."""
+        """Return the description in Markdown, preceded by the summary if the summary is longer than the title."""
         about, summary = text_of(self.data.get("description")), self.summary
         is_said = len(_strip_markup(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
         return about if is_said else f"{summary}\n\n{about}".strip()

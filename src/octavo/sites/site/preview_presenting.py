@@ -1,5 +1,5 @@
-"""Present the site content that a visitor with certain claims can see, and the reasons that other content is
-hidden. This module uses the same outline, views, and documents as the reader, and reports their decisions."""
+"""Present the site content that a visitor with certain claims can see, and the reasons that other content is hidden.
+This module uses the same outline, views, and documents as the reader, and reports what they show and hide."""
 
 from __future__ import annotations
 

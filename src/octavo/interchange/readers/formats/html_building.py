@@ -70,7 +70,7 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class NodeBuilder:
-    """Builds the nodes of an element. Recursion stops at depth ``deepest``, and deeper content becomes plain text."""
+    """Builder of an element's nodes. Recursion stops at depth ``deepest``, and deeper content becomes plain text."""
 
     def __init__(
         self, link: Rewrite, image: Rewrite, deepest: int, notes: Mapping[str, object] | None = None

@@ -300,8 +300,8 @@ def _look_of(style: Any) -> Look:
 
 
 class _Document:
-    """Builds the HTML of a document in ``parts``, and counts problems by code, subject, and heading in
-    ``problem_counts``."""
+    """Builder of a document's HTML. ``parts``: the HTML. ``problem_counts``: the number of problems by code,
+    subject, and heading."""
 
     def __init__(
         self,
@@ -760,7 +760,7 @@ class _Document:
         return self.kept[key]
 
     def _image(self, images: list[Any], alt: str) -> None:
-        """Write the first version of an image that is in a supported format."""
+        """Write an image, using the first of its versions that is in a supported format."""
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:

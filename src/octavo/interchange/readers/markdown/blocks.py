@@ -105,7 +105,7 @@ def _place_of(attributes: re.Match[str]) -> str:
 
 
 class Writer(ContainerWriter):
-    """Converts the lines of one page."""
+    """Converter for the lines of one page."""
 
     def page(self, lines: list[Line]) -> list[Line]:
         if self.jsx:

@@ -1,4 +1,5 @@
-"""Convert components of other tools, by name, to Octavo blocks. An unknown component is replaced with its contents."""
+"""Convert other tools' components to Octavo blocks, based on their names. An unknown component is replaced with its
+contents."""
 
 from __future__ import annotations
 

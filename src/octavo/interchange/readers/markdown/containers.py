@@ -117,7 +117,7 @@ def _definitions(lines: list[Line]) -> list[Line]:
 
 
 class ContainerWriter(InlineWriter, ABC):
-    """Converts blocks that contain other blocks."""
+    """Converter for blocks that contain other blocks."""
 
     @abstractmethod
     def blocks(self, lines: list[Line]) -> list[Line]:

@@ -92,8 +92,8 @@ class SearchBudget(Struct):
 
 
 class InlineWriter:
-    """Converts text within lines, with the state of a page. ``including``: the files being read, starting with the
-    page."""
+    """Converter for text within lines, with the state of a page. ``including``: the files being read, starting with
+    the page."""
 
     def __init__(
         self, place: Place, dialect: Dialect, vocabulary: Vocabulary[Any], including: tuple[str, ...] = ()

@@ -219,8 +219,8 @@ MISSING_PART = '{path} doesn\'t contain "{part}"; the whole file is shown'
 
 
 class IncludedPart(NamedTuple):
-    """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, so that all
-    rows are included; otherwise, empty."""
+    """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, in which
+    case all rows are included; otherwise, empty."""
 
     rows: list[str]
     missing: str = ""

@@ -726,7 +726,7 @@ class _Reading:
                 written.problem(message.line, "unclear_markup", said[:300])
 
     def _rewrite_reference(self, element: Any, path: str) -> None:
-        """Rewrite a reference as a path from the root of the source."""
+        """Rewrite a reference as a path relative to the root of the source."""
         name = "href" if element.tag == "a" else "src"
         written = element.get(name) or ""
         target, sign, fragment = written.partition("#")
@@ -766,7 +766,7 @@ class _Reading:
 
 
 class _Lined:
-    """``Place`` of a page that also looks up the line of each link in the page's source."""
+    """Wrapper around a page's ``Place``. It looks up the lines of links in the page's source if they are unknown."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place
