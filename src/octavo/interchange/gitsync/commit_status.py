@@ -1,4 +1,4 @@
-"""Commit statuses that report syncs to the Git provider, if they are turned on."""
+"""Commit statuses that report sync results to the Git provider, if statuses are turned on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repository URLs that people enter, and repository URLs that are shown to them."""
+"""Parse the repository URLs that people enter, and build the URLs that Octavo shows."""
 
 from __future__ import annotations
 

@@ -467,7 +467,7 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Return the path of a source file in the result. The path is assigned when it is first requested."""
+        """Return the path of a source file in the result. A path is assigned the first time it is requested."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -642,7 +642,7 @@ class _Gathering:
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
         """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`, or
-        `@assets/`. Each tool defines aliases in its configuration, but nearly all tools use the same ones."""
+        `@assets/`. Each tool defines aliases in its configuration, but nearly all tools use the same aliases."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)

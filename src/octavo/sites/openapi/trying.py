@@ -222,7 +222,7 @@ def make_access(description: ApiDescription) -> Form:
 
 
 def token_origins(form: Form) -> list[str]:
-    """Return the hosts that issue tokens for a form. The Content-Security-Policy includes them."""
+    """Return the hosts that issue tokens for a form. The Content-Security-Policy includes these hosts."""
     flows = (flow for way in form.security for scheme in way for flow in scheme.flows)
     return list(islice(_origins_of(flows), _TOKEN_ORIGINS))
 

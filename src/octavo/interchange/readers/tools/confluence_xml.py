@@ -1,5 +1,5 @@
-"""Reader for Confluence spaces exported as XML: a single file that contains all pages, bodies, attachments, and
-labels, next to the attached files."""
+"""Reader for Confluence spaces exported as XML: a single file that describes all pages, bodies, attachments, and
+labels, alongside the attached files themselves."""
 
 from __future__ import annotations
 

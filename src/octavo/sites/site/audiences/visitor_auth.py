@@ -1,8 +1,8 @@
 """Visitor authentication: the key that signs visitor tokens, and the verification of tokens.
 
-Tokens are JWTs, signed only with HS256. The owner's server creates them with the site's key, or another
-authenticator of the site creates them. The site's key is derived from the site and a key version, so that it can
-be displayed again. A new version results in a new key."""
+Tokens are JWTs, signed only with HS256. They are created by the owner's server with the site's key, or by another
+authenticator of the site. The site's key is derived from the site and a key version, so that it can be displayed
+again. A new version results in a new key."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class Outline:
         return self._gate(node) is None and bool(self.children(node.id))
 
     def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
-        """Return a section's site spaces that the navigation lists while a visitor is in one of them."""
+        """Return the site spaces that a section's navigation lists: those that aren't hidden, and the current one."""
         return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:

@@ -136,7 +136,8 @@ R = TypeVar("R")
 
 
 class Structure:
-    """Structure of one site. Spaces in the trash are omitted for display but included for editing."""
+    """Structure of one site. Spaces in the trash are omitted when the structure is displayed, but included when it
+    is edited."""
 
     def __init__(
         self,
@@ -291,8 +292,8 @@ class Structure:
         return own if holder is None else f"{self.key(holder)}/{own}"
 
     def depth(self, group_id: str | None) -> int:
-        """Return the depth of a group's contents: the number of groups that contain them, including the group
-        itself; 0 for the top level."""
+        """Return the depth of a group's contents: the number of groups that contain the contents, including the
+        group itself; 0 for the top level."""
         count = 0
         while group_id is not None:
             group_id, count = self.groups[group_id].parent_id, count + 1
