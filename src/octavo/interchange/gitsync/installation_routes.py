@@ -151,7 +151,7 @@ _LIST: dict[str, Any] = {"needs": Can.ADMIN, "errors": (404, 409, 503)}
 
 @operation("listGitHubRepositoriesForGitSyncInstallation", "GET", _GITHUB, **_LIST)
 def list_github(call: Call, at: SyncAccess) -> wire.GitRepositories:
-    """List the GitHub repositories that the installation's access token can see, at most 1,000."""
+    """List the GitHub repositories that the installation's access token can access, at most 1,000."""
     found = repository_listing.list_repositories(_account(call, at, "github"))
     return wire.GitRepositories([wire.present_repository(one) for one in found])
 

@@ -83,8 +83,8 @@ class ProjectKind(Protocol):
     def apply_repository(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> MatchedProject:
-        """Where the repository takes precedence, change spaces and structure to match it. Where Octavo takes
-        precedence, change nothing. Raises OctavoError or Stopped if the sync can't continue."""
+        """Change spaces and structure to match the repository wherever the repository takes precedence. Where Octavo
+        takes precedence, change nothing. Raises OctavoError or Stopped if the sync can't continue."""
         ...
 
 

@@ -62,7 +62,7 @@ MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
 """Maximum number of old URL paths in an Octavo configuration file. The size of this file is limited, too."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
-"""Invisible content before the first heading of a page."""
+"""Pattern for invisible content before the first heading of a page."""
 MAX_PICTURE = 5 * 1024 * 1024
 """Maximum size in bytes of a logo or an icon."""
 

@@ -133,7 +133,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     site: str = ""
     base: str = ""
     begins: str = ""
-    """Prefix that the tool adds to links that start with a slash. It is usually the language of the page."""
+    """Prefix that the tool adds to links that start with a slash. The prefix is usually the page's language."""
     title: str = ""
     language: str = ""
     """Language of these pages, spelled as in the configuration."""

@@ -501,7 +501,7 @@ def _body(description: ApiDescription, kind: str, media: Data, checks: _Checks) 
 _COMPUTED = re.compile(
     r"(?i)digest|hoba|mutual|negotiate|ntlm|scram-.+|hawk|oauth|signature|aws4-.+|dpop|gnap"
 )
-"""HTTP schemes that require a different value for each request."""
+"""Pattern for HTTP schemes that require a different value for each request."""
 
 
 def _scheme(

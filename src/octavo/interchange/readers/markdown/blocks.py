@@ -93,7 +93,7 @@ _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
 _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>[\d,]*)\})?[ \t]*$")
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
-"""Attributes of Octavo tags that refer to a page or a file in the source."""
+"""Pattern for attributes of Octavo tags that refer to a page or a file in the source."""
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 

@@ -574,7 +574,8 @@ def _items(lines: list[Line]) -> list[list[Line]]:
 
 
 def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
-    """Return a card for a list item, with the text above the rule as the title and the link below it as the target."""
+    """Return a card for a list item, with the text above the horizontal rule as the title, and the link below the
+    rule as the target."""
     rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
     paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""

@@ -47,8 +47,8 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """Return the HTML of a shortcode for its named and positional parameters and the content between its tags; None
-    if the template computes values. ``render``: a function that converts Markdown in the template to HTML."""
+    """Return the HTML of a shortcode for its named and positional parameters and for the content between its tags;
+    None if the template computes values. ``render``: a function that converts Markdown in the template to HTML."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None

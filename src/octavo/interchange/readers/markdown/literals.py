@@ -62,7 +62,7 @@ def read_export(given: str | Module) -> Any:
 
 
 def read_constant(given: str | Module, name: str) -> Any:
-    """Return the value of a constant, or the return value of a function, with this name."""
+    """Return the value of the constant with this name, or the return value of the function with this name."""
     return _Reader(given if isinstance(given, Module) else Module(given)).named(name)
 
 

@@ -63,7 +63,8 @@ _FULL = re.compile(
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""Placeholder for Markdown on a page. It uses characters that don't occur on any page."""
+"""Pattern for placeholders that stand for Markdown on a page. Placeholders contain characters that don't occur on
+any page."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
