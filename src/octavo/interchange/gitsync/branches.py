@@ -82,7 +82,7 @@ class BranchSync(Protocol):
 
 
 class FollowedBranches(Struct, frozen=True):
-    """Result of following branches: the number of updated branches, and problems with their content."""
+    """Result of following branches: the number of updated branches, and problems with the content of these branches."""
 
     count: int
     problems: list[Problem]
@@ -652,7 +652,7 @@ class _BranchFollower:
 
 
 def _require_open(tx: Transaction, state: State) -> None:
-    """Raise Stopped if the state of a change request has restricted pages."""
+    """Raise Stopped if the state of a change request includes restricted pages."""
     if list_restricted(tx, state):
         raise Stopped(
             Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"

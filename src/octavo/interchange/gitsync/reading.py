@@ -159,8 +159,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Store the text of a file and return it with its hash, or return the reason that it isn't text. ``most``:
-        the maximum number of bytes if the file isn't a page."""
+        """Store the text of a file and return it with its hash, or return the reason why the file isn't text.
+        ``most``: the maximum number of bytes if the file isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:

@@ -111,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Source with the names of pages but without their text, which is enough to plan their paths."""
+    """Source with the names of pages but without their text. The names are enough to plan the paths of the pages."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary

@@ -9,7 +9,7 @@ from octavo.core.tags import MAX_SLUG, Tag, write_tags
 from octavo.core.yaml_text import YamlError, read_yaml
 
 DEFINED_IN = ("tags.yml", "tags.yaml")
-"""Possible names of the file in which Docusaurus defines tags. It is in the folder that contains the pages."""
+"""Possible names of the file in which Docusaurus defines tags. The file is in the folder that contains the pages."""
 
 
 class PageTags:

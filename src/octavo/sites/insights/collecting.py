@@ -277,7 +277,7 @@ def _pseudonym(site: SiteRow, given: str) -> str:
 
 
 def _without_key(url: str, key: str | None) -> str:
-    """Return the URL without the key of a share link, which would grant access to the site."""
+    """Return the URL without the key of a share link, because the key would grant access to the site."""
     return f"{url}/".replace(f"/{key}/", "/", 1).removesuffix("/") if key else url
 
 

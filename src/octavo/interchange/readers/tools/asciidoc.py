@@ -366,10 +366,10 @@ class _Reading:
         self.done: OrderedDict[str, _Read] = OrderedDict()
         self.places: dict[str, dict[str, str]] = {}
         self.words: dict[str, dict[str, str]] = {}
-        """Text of each heading by page and anchor."""
+        """Text of each heading, by page and anchor."""
         self.missing = ""
         self.texts: dict[str, str] = {}
-        """Text of books, whose chapters are separate pages, by path."""
+        """Text of each book, by path. The chapters of a book are separate pages."""
         self.given: dict[str, dict[str, str]] = {}
         """Attributes that chapters inherit from their books, by path."""
         self.books: dict[str, list[str]] = {}
