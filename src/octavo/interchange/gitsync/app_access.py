@@ -36,7 +36,7 @@ from .types import RepositoryFolder
 from .urls import Remote, read_remote
 
 APP = Credential("app", "")
-"""Credential of a person who signed in with the provider. It hasn't been resolved to a token yet."""
+"""Placeholder credential for a person who signed in with the provider. It hasn't been resolved to a token yet."""
 DRAFT_SECRET = sealed_column("git_installations", "secret", "id")
 _PURPOSE = "git authorization"
 _LIFETIME = 30 * 60_000
@@ -79,10 +79,10 @@ def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks
 
 
 def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
-    """Store the tokens of a person who returned from the provider, and return the person's access to the object to
-    connect. ``code``: the provider's code; empty if the person only chose repositories. Raises BadRequest if the
-    state or code is invalid, Conflict if this server has no app registered with the provider, and OctavoError if
-    the provider doesn't respond.
+    """Store the tokens of a person who returned from the provider, and return that person's access to the object being
+    connected. ``code``: the provider's code; empty if the person only chose repositories. Raises BadRequest if the
+    state or code is invalid, Conflict if this server has no app registered with the provider, and OctavoError if the
+    provider doesn't respond.
 
     The state is valid only for the person who started the process. Otherwise, attackers could connect their own
     object to another person's account, or another person's object to their own account."""
@@ -255,8 +255,8 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
 
 
 def credential_source(context: Context, row: Connected) -> Callable[[], Credential | None]:
-    """Return a function that returns the current credential of a sync, or raises Stopped if there is none.
-    A function is needed because a sync can take longer than a token is valid."""
+    """Return a function that returns the current credential of a sync, or raises Stopped if there is none. A
+    function is needed because a token can expire during a sync."""
 
     def current() -> Credential | None:
         try:

@@ -31,10 +31,10 @@ CALLBACK = "/~/git/authorized"
 PROVIDERS = ("github", "gitlab")
 _LIMITS = Limits(size=1024 * 1024, seconds=20, follow=False)
 _MARGIN = 5 * 60_000
-"""Milliseconds before its expiration at which a token is no longer used."""
+"""Milliseconds for which a token must still be valid. Octavo doesn't use tokens that expire sooner."""
 _APP_LIFETIME = 3_600_000
 _JWT_SECONDS = 540
-"""Lifetime in seconds of the signed requests of a GitHub App. GitHub accepts at most ten minutes."""
+"""Lifetime, in seconds, of a GitHub App's signed requests. GitHub accepts at most ten minutes."""
 _SKEW_SECONDS = 60
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Authorization for syncing, which is the same for spaces, collections, and sites."""
+"""Sync authorization, which works the same way for spaces, collections, and sites."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, obje
 
 @enters(SyncAccess, "installationId")
 def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
-    """Authorize the caller for the space, site, or collection that an installation syncs. The ID of this object is
-    also the ID of the installation."""
+    """Authorize the caller for the space, site, or collection that an installation syncs. The installation has the
+    same ID as this object."""
     missing = NotFound(f"There is no installation with the ID {installation_id!r}.")
     actor = require_actor(call)
     with call.db.read() as tx:

@@ -1,4 +1,4 @@
-"""Sync branches of a repository with change requests in its space.
+"""Sync branches of a repository with change requests in the repository's space.
 
 An open pull request, or a branch whose name matches a pattern, becomes a change request with the same changes. New
 commits on the branch are merged into the change request, with the previous state of the branch as the base and the
@@ -61,7 +61,7 @@ _OPEN = ("draft", "open")
 
 
 class BranchSync(Protocol):
-    """Interface to the running sync, which is used to follow branches."""
+    """Interface through which code that follows branches accesses the running sync."""
 
     context: Context
     space_id: str
@@ -82,7 +82,7 @@ class BranchSync(Protocol):
 
 
 class FollowedBranches(Struct, frozen=True):
-    """Result of following branches: the number of updated branches, and problems with their content."""
+    """Result of following branches: the number of updated branches, and problems with the content of these branches."""
 
     count: int
     problems: list[Problem]
@@ -96,7 +96,7 @@ def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
     """Return the IDs of pages and items that change requests imported from their branches or pushed to these
-    branches. The main version uses the same IDs when the commits reach it."""
+    branches. The main version uses the same IDs when it receives the commits."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -579,7 +579,7 @@ class _BranchFollower:
     # --- pushing --------------------------------------------------------------------------------------
 
     def _push_first(self, is_there: bool, link: BranchRow) -> None:
-        """Push a change request for the first time. Its branch must not exist yet."""
+        """Push a change request for the first time. The branch must not exist yet."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -591,7 +591,7 @@ class _BranchFollower:
             self._push(link)
 
     def _push(self, link: BranchRow) -> None:
-        """Commit the edits of a change request on top of its branch."""
+        """Commit the edits in a change request on top of its branch."""
         change, branch = self._change(link), link.branch
         if change is None or change.status not in _OPEN or branch is None or self.row.commit_id is None:
             return
@@ -652,7 +652,7 @@ class _BranchFollower:
 
 
 def _require_open(tx: Transaction, state: State) -> None:
-    """Raise Stopped if the state of a change request has restricted pages."""
+    """Raise Stopped if the state of a change request includes restricted pages."""
     if list_restricted(tx, state):
         raise Stopped(
             Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"

@@ -76,11 +76,10 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Match spaces and folders. Return each matched folder with its space, and all folders that are or were synced
-    with a space.
+    """Match spaces and folders. Return each matched folder with its space, and all folders that are or were synced with
+    a space.
 
-    All spaces that the person who connected the repository can sync, and all folders in the repository, are
-    considered."""
+    Consider all folders in the repository, and all spaces that the person who connected the repository can sync."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
     rows = store.list_members(tx, row.id)
@@ -129,7 +128,7 @@ def _places(
 def _moved(
     kept: dict[str, str], new: list[str], ground: CommittedFolder, synced: dict[str, str | None]
 ) -> dict[str, str]:
-    """Return the folder of each space, following folders renamed since the last synced commit."""
+    """Return the folder of each space, taking into account folders that were renamed since the last synced commit."""
     found = dict(kept)
     for space_id, folder in kept.items():
         if not ground.holds(folder):

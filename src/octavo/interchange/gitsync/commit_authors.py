@@ -58,7 +58,8 @@ def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitP
 
 
 def describe(tx: Transaction, state: State, since: int, template: str) -> CommitDescription:
-    """Describe the main revisions after a sequence number and up to a state, in a commit message with authors."""
+    """Return a commit message, with authors, that describes the main revisions after a sequence number and up to a
+    state."""
     revisions: list[RevisionRow] = []
     token: str | None = None
     while len(revisions) < _MOST_REVISIONS:
@@ -87,7 +88,7 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Commit
 
 
 def describe_change(tx: Transaction, change: ChangeRow, template: str) -> CommitDescription:
-    """Describe the edits of a change request, in a commit message with authors."""
+    """Return a commit message, with authors, that describes the edits in a change request."""
     ids = dict.fromkeys(
         [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
     )

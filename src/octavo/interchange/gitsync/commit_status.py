@@ -1,4 +1,4 @@
-"""Commit statuses that report syncs to the Git provider, if they are turned on."""
+"""Commit statuses that report sync results to the Git provider, if statuses are turned on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .urls import read_remote
 
 
 def report_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
-    """Report the result of syncing a commit to the provider, if statuses are turned on. Return the problem if that
-    fails."""
+    """Report the result of syncing a commit to the provider, if statuses are turned on. If that fails, return the
+    problem."""
     said = wrong or f"Synced with {context.settings.name}"
     return report_status(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
 

@@ -284,9 +284,8 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
 
 
 def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
-    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would then run with
-    the caller's permissions, or if the caller isn't an administrator of all synced spaces, because the change
-    applies to all of them."""
+    """Raise Forbidden unless the caller could connect this collection or site and is an administrator of all synced
+    spaces. The sync would run with the caller's permissions, and the change applies to all synced spaces."""
     if not isinstance(row, ProjectRow):
         return
     kind_of(row).require(tx, at.actor, row)
@@ -317,7 +316,7 @@ _PLAIN = {
     "commit_message": "message",
     "poll_seconds": "poll",
 }
-"""Columns of the settings that are stored unchanged, by setting."""
+"""Columns for the settings that are stored unchanged, by setting name."""
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -458,9 +457,9 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedOneTimeSync) -> None:
-    """Import from or export to a repository that the caller specifies, as integrations do. Each later request syncs
-    the space with the repository again. Raises BadRequest if a setting is invalid, and Conflict if the space is
-    synced with another repository or the folder is already synced."""
+    """Import from, or export to, a repository that the caller specifies, on behalf of an integration. Each later
+    request syncs the space with the repository again. Raises BadRequest if a setting is invalid, and Conflict if the
+    space is synced with another repository or the folder is already synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

@@ -33,7 +33,7 @@ DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reaso
 
 
 def clean(text: str) -> str:
-    """Return text from another program without invalid characters and characters that databases reject."""
+    """Return another program's text after removing invalid characters and characters that databases reject."""
     return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
 
 

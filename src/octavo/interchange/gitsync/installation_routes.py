@@ -75,8 +75,8 @@ def get_installation(call: Call, at: SyncAccess) -> wire.GitInstallation:
     yields=SYNCS_SITE,
 )
 def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstallation) -> wire.GitInstallation:
-    """Update a Git installation, and request a sync. It is connected when it has an access token, a repository, a
-    branch, and a `priority`. To use a different repository, create another installation."""
+    """Update a Git installation, and request a sync. The installation is connected when it has an access token, a
+    repository, a branch, and a `priority`. To use a different repository, create another installation."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
     wanted = wire.read_installation_request(found, body)
@@ -151,7 +151,7 @@ _LIST: dict[str, Any] = {"needs": Can.ADMIN, "errors": (404, 409, 503)}
 
 @operation("listGitHubRepositoriesForGitSyncInstallation", "GET", _GITHUB, **_LIST)
 def list_github(call: Call, at: SyncAccess) -> wire.GitRepositories:
-    """List the GitHub repositories that the installation's access token can see, at most 1,000."""
+    """List the GitHub repositories that the installation's access token can access, at most 1,000."""
     found = repository_listing.list_repositories(_account(call, at, "github"))
     return wire.GitRepositories([wire.present_repository(one) for one in found])
 

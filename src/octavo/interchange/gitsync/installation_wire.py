@@ -173,9 +173,9 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
     """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` with an access
-    token but no repository, and `active` otherwise. ``access`` (an Octavo extension): whether the caller signed in with
-    the provider or specified an access token. ``parentInstallationId``: the site or collection that a space is synced
-    as part of."""
+    token but no repository, and `active` otherwise. ``access`` (an Octavo extension): whether the caller signed in
+    with the provider or specified an access token. ``parentInstallationId``: the ID of the site or collection whose
+    sync includes the space."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget

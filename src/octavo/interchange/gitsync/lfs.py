@@ -197,12 +197,13 @@ class LargeFiles:
         return pointer.oid in self._here
 
     def explain_missing(self, pointer: Pointer) -> str:
-        """Return the reason that the space contains a pointer instead of the file itself."""
+        """Return the reason why the space contains a pointer instead of the file itself."""
         why = self.wrong.get(pointer.oid, "Git LFS can't be used for this repository")
         return f"only the file's Git LFS pointer was synced: {why}"
 
     def download(self, pointers: Iterable[Pointer]) -> None:
-        """Download and store the bytes of these pointers. Raises Stopped if the server may provide them later."""
+        """Download and store the files that these pointers refer to. Raises Stopped if the server may provide them
+        later."""
         wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
         with self._context.db.read() as tx:
             # Use only files that this space has had, because a pointer identifies a file but doesn't grant

@@ -18,9 +18,9 @@ Kind = Literal["collection", "site"]
 
 
 class SpaceFolder(Struct, frozen=True):
-    """Folder that is a space. The path is relative to the project's folder and ends in a slash; it is empty for the
-    entire project folder. ``space_id``: the space; None if the space has yet to be created. ``first``: the side
-    that determines the content; None if the folder is already synced or skipped."""
+    """Folder that corresponds to a space. The path is relative to the project's folder and ends in a slash; it is
+    empty for the entire project folder. ``space_id``: the space; None if it hasn't been created yet. ``first``: the
+    side that determines the content; None if the folder is already synced or skipped."""
 
     folder: str
     title: str
@@ -32,7 +32,7 @@ class CommittedFolder(Protocol):
     """Folder of a project in a commit."""
 
     def folders(self) -> list[str]:
-        """Return the names of the folders directly inside the project."""
+        """Return the names of the folders directly inside the project's folder."""
         ...
 
     def holds(self, path: str) -> bool:
@@ -83,8 +83,8 @@ class ProjectKind(Protocol):
     def apply_repository(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> MatchedProject:
-        """Change spaces and structure to match the repository, where the repository takes precedence. Change
-        nothing where Octavo takes precedence. Raises OctavoError or Stopped if the sync can't continue."""
+        """Change spaces and structure to match the repository wherever the repository takes precedence. Where Octavo
+        takes precedence, change nothing. Raises OctavoError or Stopped if the sync can't continue."""
         ...
 
 

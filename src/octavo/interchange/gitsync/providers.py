@@ -46,7 +46,7 @@ class ProviderRequest(Struct, frozen=True):
 
 
 def require_provider_api(remote: Remote, provider: str, credential: str | None, field: str) -> None:
-    """Raise BadRequest with the name ``field`` if the provider's API can't be used."""
+    """Raise BadRequest, naming ``field``, if the provider's API can't be used."""
     if provider not in _STATES:
         raise BadRequest(f"{field}: requires a repository on GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:

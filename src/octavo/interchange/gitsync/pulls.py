@@ -26,8 +26,8 @@ _MOST_TITLE = 200
 
 
 class Pull(Struct, frozen=True):
-    """Open pull request. ``branch``: its branch, if it is in the same repository. ``ref``: the ref to fetch;
-    None if the repository doesn't have one. ``merged``: the merge commit, if the provider returns it."""
+    """Open pull request. ``branch``: the source branch, if it is in the same repository. ``ref``: the ref to fetch;
+    None if there is none. ``merged``: the merge commit, if the provider returns it."""
 
     number: str
     title: str

@@ -159,8 +159,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Store the text of a file and return it with its hash, or return the reason that it isn't text. ``most``:
-        the maximum number of bytes if the file isn't a page."""
+        """Store the text of a file and return it with its hash, or return the reason why the file isn't text.
+        ``most``: the maximum number of bytes if the file isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -355,8 +355,8 @@ class _Structure:
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """Return the text and hash of a page or an include in the new tree, or the reason that the file can't be
-        one of these."""
+        """Return the text and hash of a page or an include in the new tree, or the reason why the file can't be
+        either of these."""
         if path not in self._texts:
             there = self.by_file.get(path)
             if there is not None and there.body and path not in self.changed:
@@ -373,7 +373,7 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return the reason that a Markdown file in the old tree isn't a page, if it is a file in the space."""
+        """Return the reason why a Markdown file in the old tree isn't a page, if the space keeps it as a file."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
@@ -505,7 +505,8 @@ class _Structure:
 
     @staticmethod
     def _apply_changes(before: Page, old: Page | None, new: Page) -> Page:
-        """Return the current page (``before``) with the changes from ``old`` to ``new`` that the commits made."""
+        """Return the current page (``before``) after applying the changes that the commits made from ``old`` to
+        ``new``."""
         is_link_to_own_file = new.kind == "link" and before.file_path is not None
         if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}

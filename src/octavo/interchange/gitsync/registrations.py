@@ -1,4 +1,4 @@
-"""Register the lookup of Git names for a space's content, so that pages can show them."""
+"""Register the function that finds the Git object IDs of a space's content, so that pages can show these IDs."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return ancestors of ``base`` that are in the copy. Only the nearest ones are needed, because the
+        """Return ancestors of ``base`` that are in the copy. Only the nearest ancestors are needed, because the
         traversal of the history stops there."""
         waiting = [base.encode()]
         for _ in range(1000):

@@ -1,4 +1,4 @@
-"""Repositories, branches, and files on GitHub and GitLab that an access token can see."""
+"""Repositories, branches, and files on GitHub and GitLab that an access token can access."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository at a Git provider. ``path``: the provider's name for the repository, including the owner."""
+    """Repository on a Git provider's server. ``path``: the provider's name for the repository, including the owner."""
 
     id: int
     path: str
@@ -124,8 +124,8 @@ class _GitLabFile(Struct):
 
 
 def list_repositories(account: ProviderAccount) -> list[ListedRepository]:
-    """Return the repositories that the token can see, at most 1,000. Raises OctavoError if the provider
-    doesn't respond."""
+    """Return the repositories that the token can access, at most 1,000. Raises OctavoError if the provider doesn't
+    respond."""
     if account.provider == "github":
         return [
             ListedRepository(found.id, found.full_name, found.default_branch)

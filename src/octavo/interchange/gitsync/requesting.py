@@ -1,4 +1,4 @@
-"""Request syncs. Requests for a sync that is already pending are combined with it."""
+"""Request syncs. A request for a sync that is already pending is combined with that sync."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
 def ask(
     tx: Transaction, organization_id: str, of: type[Connected], id: str, cause: Cause, after: int = 0
 ) -> None:
-    """Request a sync of a space, a collection, or a site. Requests for a sync that is already pending are combined
-    with it."""
+    """Request a sync of a space, a collection, or a site. A request for a sync that is already pending is combined
+    with that sync."""
     name, argument = (SYNC, "space") if of is SyncRow else (SYNC_PROJECT, "project")
     enqueue(
         tx,

@@ -173,9 +173,9 @@ def connect(
     """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch. In a
     collection, each space directly in it is synced with its own folder; new folders become spaces, and new spaces
     get folders. In a site, the structure is synced with `docs.yaml`, and each space is synced with the directory
-    that this file specifies for it. Credentials are stored encrypted and never returned. Only this response
-    contains the secret that signs webhooks. With an SSH key, the first sync starts only when you request it,
-    because you must first add the key at the Git provider."""
+    that this file specifies for it. Credentials are stored encrypted and never returned. Only this response contains
+    the secret that signs webhooks. With an SSH key, the first sync starts only when you request it, because you must
+    first add the key to the Git provider's settings."""
     wanted = wire.read_sync_request(body)
     remote = connecting.allowed_remote(call.context, body.remote)
     where, through_app = app_access.resolve(call.context, at, wanted.where, remote)

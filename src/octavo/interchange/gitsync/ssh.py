@@ -1,7 +1,7 @@
-"""Git over SSH: a single connection, with the space's key, to an IP address that the rules for outgoing requests
-allow.
+"""Git over SSH: a single connection, with the space's key, to an IP address that the rules for outgoing requests allow.
 
-A server must present the same key as in the first connection. This module is imported only when needed."""
+A server must present the same key that it presented on the first connection. This module is imported only when
+needed."""
 
 from __future__ import annotations
 

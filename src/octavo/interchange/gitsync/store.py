@@ -90,7 +90,8 @@ class Connected(Struct, frozen=True):
 
 
 class SyncRow(Connected, frozen=True):
-    """Sync of a space with a part of a repository. ``project``: the project's sync that it belongs to, if any."""
+    """Sync of a space with a part of a repository. ``project``: the sync of the project that the space belongs to,
+    if any."""
 
     TABLE = "git_syncs"
     KEY = "space_id"
@@ -189,7 +190,8 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Data of a connection from before it has a repository. The row is kept after the connection gets a repository."""
+    """Data of a connection for which no repository has been chosen yet. The row is kept after a repository is
+    chosen."""
 
     id: str
     organization_id: str
@@ -614,7 +616,7 @@ def end_run(
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Delete runs that are too old, and mark runs that a killed process left open as ended."""
+    """Delete runs that are too old, and end runs that a killed process left open."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,

@@ -63,7 +63,7 @@ from .writing import Differing, FileContent, Writing, differing_from, write_all,
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons for failures that the content of the pushed commit causes."""
+"""Reasons for failures that are caused by the content of the pushed commit."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
@@ -477,7 +477,8 @@ class Sync(SyncRun[SyncRow]):
             record_git_commit(tx, made.revision_id, self._commit_data(copy, commit, own=True))
 
     def _keeps_differences(self, found: Differing | None) -> bool:
-        """Return whether the repository keeps its differences from the space, because this sync only reads from it."""
+        """Return whether the repository stays different from the space, because this sync only reads from the
+        repository."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------
@@ -596,8 +597,8 @@ def _mode_of(there: tuple[int, str] | None) -> int:
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's versions of pages and items until the commit has been pushed. Settings that aren't
-    stored in any file don't require a commit and are considered synced."""
+    """Return the repository's versions of pages and items, which apply until the commit has been pushed. Settings
+    that aren't stored in any file don't require a commit and are considered synced."""
     if found is None or not pushes:
         return {}, {}
     return (

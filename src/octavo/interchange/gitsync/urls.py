@@ -1,4 +1,4 @@
-"""Repository URLs: those that people can enter, and those that are shown."""
+"""Parse the repository URLs that people enter, and build the URLs that Octavo shows."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def read_folder(text: str, field: str = "folder") -> str:
 
 
 def read_web_path(remote: Remote, branch: str, url: str) -> str | None:
-    """Return the path of the file whose page on the Git provider's website has this URL; None if it is the URL of
-    anything else, or of a fixed version of the file.
+    """Return the path of the file whose page on the Git provider's website has this URL; None if the URL leads to
+    anything else, or to a fixed version of the file.
 
     >>> remote = read_remote("https://github.com/acme/shop", local=False)
     >>> read_web_path(remote, "main", "https://github.com/acme/shop/blob/main/src/cart.py?plain=1")

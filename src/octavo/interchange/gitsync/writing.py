@@ -82,7 +82,7 @@ def differing_from(
 def write_files(
     tx: Transaction, state: State, changes: Changes, found: Differing, read: Callable[[str], str]
 ) -> Writing:
-    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read``: a
+    """Return the files to write so that the repository matches ``state`` with ``changes`` applied. ``read``: a
     function that returns the text with a given hash."""
     if not found.pages and not found.items:
         return Writing()

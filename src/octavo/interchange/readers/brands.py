@@ -95,7 +95,7 @@ _NAMED = {
     "grey": "#757575",
     "blue grey": "#546d78",
 }
-"""Color names of the Material theme for MkDocs."""
+"""Named colors of the Material theme for MkDocs."""
 _ICON = re.compile(r"(?:shortcut )?icon")
 _RULE = re.compile(r"([^{}]{0,500})\{([^{}]*)\}")
 

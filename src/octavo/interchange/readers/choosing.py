@@ -193,7 +193,7 @@ def _plain(source: Source, add: Add, tick: Tick) -> Source:
 
 
 _OTHER_FORMAT = re.compile(r"\]\(<?[^()<>\n]{1,500}\.(?:docx|odt|fodt|html?|xhtml)[)#?>]", re.IGNORECASE)
-"""Links to pages in other formats. The links are rewritten, because these pages are now Markdown."""
+"""Pattern for links to pages in other formats. The links are rewritten, because these pages are now Markdown."""
 
 
 def _is_foreign(files: Heads, path: str) -> bool:

@@ -253,8 +253,8 @@ _LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
 
 
 def _move_headings_below_title(document: Any) -> Any:
-    """Move the title of a Word document to the first heading, and all other headings one level down. Return the
-    document."""
+    """Convert the title of a Word document to a heading at level 1, and move all other headings one level down. Return
+    the document."""
     from mammoth import documents, transforms
 
     def style(paragraph: Any) -> str:

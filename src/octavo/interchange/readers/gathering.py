@@ -62,7 +62,7 @@ MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
 """Maximum number of old URL paths in an Octavo configuration file. The size of this file is limited, too."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
-"""Invisible content before the first heading of a page."""
+"""Pattern for invisible content before the first heading of a page."""
 MAX_PICTURE = 5 * 1024 * 1024
 """Maximum size in bytes of a logo or an icon."""
 
@@ -111,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Source with the names of pages but without their text, which is enough to plan their paths."""
+    """Source with the names of pages but without their text. The names are enough to plan the paths of the pages."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -467,7 +467,7 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Return the path of a source file in the result. The path is assigned when it is first requested."""
+        """Return the path of a source file in the result. A path is assigned the first time it is requested."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -642,7 +642,7 @@ class _Gathering:
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
         """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`, or
-        `@assets/`. Each tool defines aliases in its configuration, but nearly all tools use the same ones."""
+        `@assets/`. Each tool defines aliases in its configuration, but nearly all tools use the same aliases."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
@@ -742,7 +742,7 @@ class _Gathering:
 
 
 class _Page:
-    """Page while it is being converted (``layout.Place``). ``written``: the file that contains its links."""
+    """Page while it is being converted (``layout.Place``). ``written``: the file that contains the page's links."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
         """Create a page. ``above``: the number of lines in the file that precede line 1 of the text."""

@@ -88,8 +88,8 @@ class Place(Protocol):
         """Return the path and the text of an included file; None if it can't be included."""
 
     def embedded(self, text: str, line: int) -> str | None:
-        """Return the Markdown for a fragment in another markup language below a line; None if that language isn't
-        supported."""
+        """Return the Markdown for a fragment in another markup language, which starts below a line; None if that
+        language isn't supported."""
 
     def below(self) -> list[tuple[str, str]]:
         """Return the href and the title of each subpage."""
@@ -133,12 +133,12 @@ class Layout(Struct, frozen=True, kw_only=True):
     site: str = ""
     base: str = ""
     begins: str = ""
-    """Prefix that the tool adds to links that start with a slash. It is usually the language of the page."""
+    """Prefix that the tool adds to links that start with a slash. The prefix is usually the page's language."""
     title: str = ""
     language: str = ""
     """Language of these pages, spelled as in the configuration."""
     description: str = ""
-    """Description of the site in the configuration. It is used for a home page without a description."""
+    """Site description from the configuration. It is used for a home page without a description."""
     brand: Brand = Brand()
     """Branding in the configuration, with unmodified references to images."""
     titles: Mapping[str, str] = {}
@@ -147,7 +147,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Whether the tool shows the title from a page's front matter above the text, even if the text starts
     with a heading."""
     names: Mapping[str, str] = {}
-    """Paths of files in the result, where these are different from the paths in the source."""
+    """Paths of files in the result that differ from the paths in the source."""
     same: Mapping[str, str] = {}
     """Files that are replaced by another file in the source."""
     convert: Callable[[str, Place], str | None] | None = None

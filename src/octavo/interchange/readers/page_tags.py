@@ -9,11 +9,11 @@ from octavo.core.tags import MAX_SLUG, Tag, write_tags
 from octavo.core.yaml_text import YamlError, read_yaml
 
 DEFINED_IN = ("tags.yml", "tags.yaml")
-"""Names of the file in which Docusaurus defines tags. It is in the folder that contains the pages."""
+"""Possible names of the file in which Docusaurus defines tags. The file is in the folder that contains the pages."""
 
 
 class PageTags:
-    """Tags of one source's pages. ``verbatim``: whether its pages already refer to the tags by slug."""
+    """Tags of one source's pages. ``verbatim``: whether the pages already refer to the tags by slug."""
 
     def __init__(self, verbatim: bool, defined: str | None) -> None:
         self._verbatim = verbatim

@@ -47,9 +47,9 @@ _BY_CONTENT: tuple[tuple[str, Format], ...] = (
 _PERMANENT = (301, 308)
 _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
-"""Suffixes of a source that match all paths under a path."""
+"""Pattern for the suffixes of a source that match all paths under a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
-"""Suffixes of a destination that stand for the rest of the matched path."""
+"""Pattern for the suffixes of a destination that stand for the rest of the matched path."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 

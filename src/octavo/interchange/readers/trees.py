@@ -1,5 +1,5 @@
-"""Page trees for sources without a navigation. They consist of folders, in the order that the pages' front matter
-declares."""
+"""Page trees for sources without a navigation. These trees consist of folders, sorted as the pages' front matter
+specifies."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Return the former URL paths that pages declare, each with the file of the page."""
+    """Return the former URL paths that pages specify, each with the file of the page."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)
@@ -198,7 +198,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return the entries without those that have neither a target nor subpages."""
+    """Return the entries, excluding those that have neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]

@@ -52,9 +52,9 @@ class FoundSpace(Struct):
 
 class Api:
     """Client for an API whose paths start at ``base``. ``headers``: headers that authenticate the caller and aren't
-    sent to any other URL. ``fetcher``: the HTTP client for all requests, which blocks private addresses. ``tick``:
-    a function that is called for each response. ``wait``: a function that waits before a retry; None if there is no
-    time to retry. Its methods raise SourceError if the API doesn't respond, even after retries."""
+    sent to any other URL. ``fetcher``: the HTTP client for all requests, which blocks private addresses. ``tick``: a
+    function that is called for each response. ``wait``: a function that waits before a retry; None if there is no
+    time to retry. The methods raise SourceError if the API doesn't respond, even after retries."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ _PACKED = (
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
     """Yield the bytes of a state's archive in chunks. The archive is complete before the first chunk is yielded.
-    ``owner``: the owner whose share of the slots is used. Raises Unavailable if all slots are in use."""
+    ``owner``: the owner whose share of the slots this archive uses. Raises Unavailable if all slots are in use."""
     with PLACES.place(owner, SECONDS):
         spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:

@@ -40,7 +40,7 @@ def enter_run(call: Call, needs: Can, organization_id: str, import_run_id: str) 
 
 
 def has_hidden_target(tx: Transaction, actor: Actor, run: ImportRunRow) -> bool:
-    """Return whether a run imports into a page that the actor can't see. To the actor, such a run doesn't exist."""
+    """Return whether a run imports into a page that the actor can't see. The run must be hidden from this actor."""
     return run.page_id is not None and run.page_id in _list_hidden(tx, actor, run.space_id, run.change_id)
 
 

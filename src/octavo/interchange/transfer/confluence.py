@@ -30,7 +30,7 @@ _PEOPLE = 2_000
 """Maximum number of people whose names are requested for one space."""
 _USER = re.compile(r'<ri:user\b([^<>]*?)\bri:(account-id|userkey)="([^"<>]{1,200})"([^<>]*)>')
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML can't contain."""
+"""Pattern for characters that XML can't contain."""
 
 
 class Confluence:

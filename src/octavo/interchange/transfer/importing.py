@@ -120,7 +120,7 @@ class StagedFiles(Struct, frozen=True):
 
 
 class _BodyWriter:
-    """Stores sources in batches, each in its own transaction."""
+    """Writer that stores sources in batches, each in its own transaction."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

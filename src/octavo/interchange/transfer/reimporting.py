@@ -163,7 +163,8 @@ def _begin(
 
 
 class _CommandImport:
-    """Import by the command. ``changes``: the changes to existing content, if the source was merged with it."""
+    """Import with the `octavo import` command. ``changes``: the changes to existing content, if the source was
+    merged with it."""
 
     def __init__(
         self,

@@ -66,8 +66,8 @@ _OWN_PROBLEMS = frozenset(["no_readme"])
 
 
 class ProgressReporter:
-    """Writes the progress of a run to the database, at most twice a second. Raises Canceled if the run has ended,
-    and DeadlineExceeded if it takes too long."""
+    """Reporter that writes the progress of a run to the database, at most twice a second. Raises Canceled if the run
+    has ended, and DeadlineExceeded if it takes too long."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context

@@ -33,8 +33,8 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
 
 
 def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:
-    """Return an exported file in which the IDs of spaces in Markdown links are replaced with these names,
-    wherever the link format allows it."""
+    """Return an exported file in which the space IDs in Markdown links are replaced with these names, wherever the
+    link format allows names."""
     names = {id: name for id, name in names.items() if SPACE_NAME.fullmatch(name)}
     if not names or not is_markdown(exported.path):
         return exported

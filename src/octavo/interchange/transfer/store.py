@@ -27,7 +27,7 @@ MAX_PROBLEMS = 1000
 MORE_PROBLEMS = "more_problems"
 """Code of the problem that contains the number of problems that aren't listed."""
 NOBODY = ""
-"""User ID for imports by the command."""
+"""User ID for imports with the `octavo import` command."""
 
 
 class ImportRunRow(Struct, frozen=True):

@@ -82,7 +82,7 @@ class Update(Struct, frozen=True):
         return replace(self.changes, change_request=change.id)
 
     def forget_earlier(self, tx: Transaction) -> None:
-        """Delete the results of runs before the base. The base itself is kept, because it remains the merge base if
+        """Delete the results of runs before the base. The base itself is kept, because it is still the merge base if
         the change request with this update is never merged."""
         if self.base is not None and (run := self.base.run) is not None:
             earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
@@ -318,7 +318,7 @@ def _counted(
 
 
 def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFiles) -> Problem:
-    """Return the problem to report for content that both people and the source changed."""
+    """Return the problem to report for content that was changed both by people and in the source."""
     named: list[Callable[[Versions], str | None]] = [
         lambda side: page.file_path or page.slug if (page := side.pages.get(conflict.id)) else None,
         lambda side: item.path or item.name if (item := side.items.get(conflict.id)) else None,

@@ -150,8 +150,8 @@ class Variants:
 def space_for_each(
     context: Context, actor: Actor, run: ImportRunRow, source: Source
 ) -> Iterator[Variants | None]:
-    """Yield a space for each variant of a source, or None if the source has no variants. New spaces are deleted if
-    the ``with`` block fails."""
+    """Yield the spaces for the variants of a source, or None if the source has no variants. New spaces are deleted
+    if the ``with`` block fails."""
     if not source.parts:
         yield None
         return

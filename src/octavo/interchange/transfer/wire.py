@@ -181,7 +181,8 @@ def run_location(to: Recipient, run: ImportRunRow) -> str:
 
 def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
     """Present a run without pages that the recipient can't see, and without problems in their files. If pages of the
-    space are hidden from the recipient, the numbers of changed pages are omitted, because they can include them."""
+    space are hidden from the recipient, the numbers of changed pages are omitted, because these numbers can include
+    hidden pages."""
     hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
     pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
     problems = Raw(run.problems.encode())

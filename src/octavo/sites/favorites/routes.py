@@ -18,7 +18,7 @@ from .wire import AddFavorite, Favorite, FavoritesQuery, MoveFavorite
 operation = Area("spaces").operation
 
 MAX_FAVORITES = 200
-"""Maximum number of favorites per person. Only favorites that the person can see count."""
+"""Maximum number of favorites per person. Only favorites that the person can see are counted."""
 
 _OWN = "/user/favorites"
 

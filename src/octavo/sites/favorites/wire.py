@@ -39,8 +39,8 @@ class FavoritesQuery(PageQuery, rename="camel"):
 
 
 class AddFavorite(Struct):
-    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the ID
-    of the favorite to add it before; by default, it is added at the end."""
+    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the ID of the
+    favorite before which the new favorite is inserted; by default, it is added at the end."""
 
     space: Id | UnsetType = UNSET
     page: Id | UnsetType = UNSET
@@ -55,6 +55,7 @@ class AddFavorite(Struct):
 
 
 class MoveFavorite(Struct):
-    """Request to move a favorite. ``before``: the ID of the favorite to move it before; null moves it to the end."""
+    """Request to move a favorite. ``before``: the ID of the favorite before which the moved favorite is placed; null
+    moves it to the end."""
 
     before: Id | None

@@ -157,8 +157,8 @@ def _file(font: BuiltInFont, script: str, weight: int | None, style: str = "norm
 
 
 def font_faces(font: BuiltInFont, address: str) -> str:
-    """Return the CSS that declares a font, and its fallback until the font has loaded. ``address``: the URL of a file,
-    with ``{}`` for its name."""
+    """Return the CSS that declares a font, and the fallback to use until the font has loaded. ``address``: the URL
+    of a file, with ``{}`` for its name."""
     weights: tuple[tuple[int | None, str], ...]
     if isinstance(font.weights, str):
         weights = ((None, font.weights),)

@@ -18,7 +18,7 @@ from . import store
 
 REGULAR = 400
 _FORMATS = {b"wOF2": "woff2", b"wOFF": "woff"}
-"""Formats by the first four bytes of a file."""
+"""Font formats, by the first four bytes of a file."""
 
 
 def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontRow:

@@ -44,8 +44,8 @@ _BOT_KINDS: tuple[tuple[BotKind, re.Pattern[str]], ...] = (
         re.compile(r"bot\b|bot[/;_-]|crawl|spider|slurp|facebookexternalhit|embedly|externalagent", re.I),
     ),
 )
-"""Kinds of bots, each with a pattern for the names of such bots. The first match counts. Bots with other names
-are unknown."""
+"""Kinds of bots, each with a pattern that matches the names of these bots. The first match is used. Bots with other
+names are unknown."""
 # The first match wins: browsers list the browsers they are derived from after their own name.
 _BROWSERS = (
     ("edge", re.compile(r"Edg(e|A|iOS)?/")),

@@ -101,7 +101,7 @@ _batches = _Batches()
 
 
 Visitor = dict[str, Any]
-"""``visitor`` value for evaluating conditions, from verified claims."""
+"""Value of ``visitor`` for evaluating conditions, based on verified claims."""
 
 
 def collect(
@@ -111,7 +111,7 @@ def collect(
     events: Sequence[Event],
     visitor: Visitor | None = None,
 ) -> int:
-    """Record events from visitors of a published site, and return the number of events that count. ``visitor``: the
+    """Record events from visitors of a published site, and return the number of recorded events. ``visitor``: the
     visitors' claims, if already verified; by default, they are read from the token of each event. Raises NotFound if
     there is no such published site."""
     with context.db.read() as tx:
@@ -277,7 +277,7 @@ def _pseudonym(site: SiteRow, given: str) -> str:
 
 
 def _without_key(url: str, key: str | None) -> str:
-    """Return the URL without the key of a share link, which would grant access to the site."""
+    """Return the URL without the key of a share link, because the key would grant access to the site."""
     return f"{url}/".replace(f"/{key}/", "/", 1).removesuffix("/") if key else url
 
 

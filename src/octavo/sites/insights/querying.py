@@ -291,7 +291,7 @@ def _time_range(range: str | Range) -> tuple[int, int]:
 
 
 def _present(column: QueryColumn, cells: Row) -> object:
-    """Return the value of a column from the cells of its expressions."""
+    """Return the value of a column, based on the results of its SQL expressions."""
     name = column.column
     if name in _ALWAYS_NULL:
         return None

@@ -55,10 +55,10 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
-        function that creates the event when it is written, so that the request doesn't have to do that work.
-        ``visitor``: the visitor's claims, as conditions use them. ``typist``: a key for searches by the same
-        reader, which is never stored."""
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function
+        that creates the event when it is written, so that the request doesn't have to do that work. ``visitor``: the
+        visitor's claims, in the format that conditions use. ``typist``: a key for searches by the same reader, which
+        is never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:

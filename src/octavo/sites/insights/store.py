@@ -169,7 +169,7 @@ def list_segments(
     parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return groups of visitors with the same claims, most active first, each as (claims, events, visitors,
-    sessions). Only the events that match ``where`` count. ``prefix``: the SQL before ``where``."""
+    sessions). Only the events that match ``where`` are counted. ``prefix``: the SQL before ``where``."""
     return tx.all(
         f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
            WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}

@@ -43,7 +43,7 @@ CONSENT = "__gitbook_cookie_granted"
 
 class VisitorSession(Struct, rename="camel"):
     """Session of a visitor. ``ip`` and ``cookies`` aren't stored. ``visitorAuthClaims`` is ignored, because only the
-    signed token counts."""
+    claims in the signed token are used."""
 
     visitor_id: Id
     session_id: Id

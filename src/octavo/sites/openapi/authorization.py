@@ -1,6 +1,6 @@
-"""Access to an organization's specifications. Members with a role can see them. Guests can see parts that are rendered
-in content that they can read, but not the specifications themselves. Site visitors can see a specification that a page
-refers to."""
+"""Access to an organization's specifications. Members with a role can see them. Guests can see parts of
+specifications in content that they can read, but not the specifications themselves. Site visitors can see a
+specification that a page refers to."""
 
 from __future__ import annotations
 

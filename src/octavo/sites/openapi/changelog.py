@@ -49,7 +49,7 @@ def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
 
 
 class _Drawing:
-    """Rendering of one version's changes, operation by operation."""
+    """Renderer of one version's changes, grouped by operation."""
 
     def __init__(self, release: Release, words: ReferenceWords) -> None:
         self._release = release

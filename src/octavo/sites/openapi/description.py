@@ -54,9 +54,9 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a summary, the
-        title consists of the words in the ID, unless these only repeat the method and path; then it is the first
-        sentence of the description, if that is short."""
+        """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a summary,
+        the title consists of the words in the ID, unless these only repeat the method and path; in that case, the
+        title is the first sentence of the description, if that sentence is short."""
         words = _strip_markup(self.summary)
         if self.webhook:
             # Long summaries of similar events nearly always start with the same words.
@@ -83,7 +83,7 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """Return the description in Markdown, preceded by the summary if that is longer than the title."""
+        """Return the description in Markdown, preceded by the summary if the summary is longer than the title."""
         about, summary = text_of(self.data.get("description")), self.summary
         is_said = len(_strip_markup(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
         return about if is_said else f"{summary}\n\n{about}".strip()

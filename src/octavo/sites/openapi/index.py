@@ -83,9 +83,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[IndexHit]:
-        """Yield the best hits of each kind. A hit contains all words, including as parts of longer words. An HTTP
-        method at the start of the query limits the search to operations with that method. A path finds the
-        operations with that path, with or without parameter values in it."""
+        """Yield the best hits of each kind. A hit contains all words of the query, possibly as parts of longer
+        words. An HTTP method at the start of the query limits the search to operations with that method. A path
+        finds the operations with that path, with or without parameter values in it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""

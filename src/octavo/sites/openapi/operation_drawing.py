@@ -50,7 +50,7 @@ MANY = 12
 and samples of errors, which are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
-"""Maximum number of media types per body or response to show examples for."""
+"""Maximum number of media types per body or response for which examples are shown."""
 WAYS = 4
 """Maximum number of authentication methods to show above an operation."""
 _SCHEMES = 50
@@ -310,7 +310,7 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("responses"), *blocks] if blocks else []
 
     def _summarize_content(self, content: Data, drawn: list[Block]) -> Nodes:
-        """Summarize the content of a response: its name, or the number of its fields."""
+        """Return a summary of a response's content: the name of the content, or the number of fields."""
         schemas = [object_of(media).get("schema") for media in content.values()]
         if not schemas or any(each != schemas[0] for each in schemas):
             return []

@@ -69,7 +69,7 @@ _TOGETHER = 50
 _ROWS_OPEN = 180
 """Number of operations that a tag's page lists without expanding."""
 _PAGES = 4_000
-"""Maximum number of pages per specification. If there were more, the schemas would share one page."""
+"""Maximum number of pages per specification. To stay within this limit, the schemas share one page if necessary."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
 """Maximum total size in bytes of the versions that the changelog page covers. ``RELEASES``: the maximum number of
@@ -78,8 +78,8 @@ _OVERVIEW = "info"
 """Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout for pages without an outline, such as lists of rows with letters above them. Their content also fills
-the space of the outline."""
+"""Layout for pages without an outline, such as lists of rows with letters above them. The content of these pages
+also fills the space of the outline."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)

@@ -66,8 +66,8 @@ _KEYWORDS = (
     "contentMediaType",
     "contentEncoding",
 )
-"""Keywords to show under their own names, because few specifications use them, and readers of those specifications know
-them."""
+"""Keywords to show under their own names. Few specifications use these keywords, and readers of those specifications
+know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
@@ -97,9 +97,9 @@ _HOLDING = (
 )
 """Schema keywords that contain other schemas."""
 _PROMISED = 20
-"""Maximum number of schemas to examine to determine whether the variants of a field have content."""
+"""Maximum number of schemas to examine when determining whether the variants of a field have content."""
 _LINKED_WITHIN = 3
-"""Maximum number of levels of lists and variants for a type to be shown as links."""
+"""Maximum number of levels of lists and variants in a type that is shown as links."""
 _FEW_KINDS = 4
 """Maximum number of variants of a type to list by name."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
@@ -506,8 +506,7 @@ class SchemaRenderer:
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
-        """Return the content of a schema without its description, because the caller shows the
-        description."""
+        """Return the content of a schema. Its description is omitted, because the caller shows it."""
         name = self._description.name_of(value)
         if name and name in above:
             return [draw_paragraph(self._label("same", name=name))]
@@ -765,7 +764,7 @@ def _on_one_line(value: object) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """Return the number of fields if the content consists only of fields and text about them; otherwise, 0."""
+    """Return the number of fields if the content consists only of fields and text about fields; otherwise, return 0."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0

@@ -153,7 +153,7 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
 
 
 def count_outdated(tx: Transaction, since: int) -> Remainder:
-    """Count the specifications that a migration marked for processing and that haven't been processed since then."""
+    """Count the specifications that a migration marked for processing and that haven't been processed yet."""
     return Remainder(
         tx.value(
             """SELECT count(*) FROM openapi_specs

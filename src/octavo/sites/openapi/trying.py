@@ -123,10 +123,10 @@ class Flow(Struct, omit_defaults=True):
 
 class Scheme(Struct, omit_defaults=True):
     """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a
-    password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``: the
-    flows for getting a token, each with its URLs. ``beyond``: the reason that the page can't send the credential,
-    if any. The credential can be a certificate, which only the browser has, or a value that is ``computed`` for
-    each request."""
+    password. ``env``: the environment variable for it in code samples. ``scopes``: the scopes that the operation
+    requires. ``flows``: the flows for getting a token, each with its URLs. ``beyond``: the reason that the page
+    can't send the credential, if any. The credential can be a certificate, which only the browser has, or a value
+    that is ``computed`` for each request."""
 
     scheme: str
     place: Place
@@ -222,7 +222,7 @@ def make_access(description: ApiDescription) -> Form:
 
 
 def token_origins(form: Form) -> list[str]:
-    """Return the hosts that issue tokens for a form. The Content-Security-Policy includes them."""
+    """Return the hosts that issue tokens for a form. The Content-Security-Policy includes these hosts."""
     flows = (flow for way in form.security for scheme in way for flow in scheme.flows)
     return list(islice(_origins_of(flows), _TOKEN_ORIGINS))
 
@@ -501,7 +501,7 @@ def _body(description: ApiDescription, kind: str, media: Data, checks: _Checks) 
 _COMPUTED = re.compile(
     r"(?i)digest|hoba|mutual|negotiate|ntlm|scram-.+|hawk|oauth|signature|aws4-.+|dpop|gnap"
 )
-"""HTTP schemes that require a different value for each request."""
+"""Pattern for HTTP schemes that require a different value for each request."""
 
 
 def _scheme(

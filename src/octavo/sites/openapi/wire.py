@@ -107,8 +107,8 @@ class SpecVersion(Struct, rename="camel"):
 
 
 class SpecFile(Struct, rename="camel"):
-    """File of a specification. ``filename``: its path, spelled as in references. ``references``: the files that
-    it refers to. ``dir``: a constant, because paths are complete."""
+    """File of a specification. ``filename``: its path, spelled as in references. ``references``: the files that it
+    refers to. ``dir``: always the same value, because ``filename`` contains the complete path."""
 
     filename: str
     is_entrypoint: bool
@@ -157,9 +157,8 @@ class SpecChange(Struct):
 
 
 class SpecChanges(Struct):
-    """Changes between two versions. ``since``: the version that was compared with; omitted for the first
-    version, which has no changes. ``breaking``: whether any change is breaking. Breaking changes are listed
-    first."""
+    """Changes between two versions. ``since``: the version used as the basis for comparison; omitted for the first
+    version, which has no changes. ``breaking``: whether any change is breaking. Breaking changes are listed first."""
 
     version: str
     breaking: bool

@@ -101,7 +101,7 @@ class PrintCompiler:
         self._setting.write_known()
 
     def _failing(self, numbers: Sequence[int]) -> list[int]:
-        """Return the chapters that don't compile, found by bisection."""
+        """Use bisection to find the chapters that don't compile, and return them."""
         self._probes += 1
         if self._probes > _PROBES:
             # With this many failing chapters, continuing the search costs more than it saves.

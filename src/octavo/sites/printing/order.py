@@ -76,8 +76,8 @@ class OrderLook(Struct, frozen=True, kw_only=True):
 
 
 class PrintOrder(Struct, frozen=True, kw_only=True):
-    """Order for a PDF. ``whole``: whether to include a title page and a table of contents. ``about``: its
-    subject. ``subtitle``: its state. ``fonts``: a folder with additional fonts."""
+    """Order for a PDF. ``whole``: whether to include a title page and a table of contents. ``about``: the subject of
+    the PDF. ``subtitle``: the state of the printed content. ``fonts``: a folder with additional fonts."""
 
     title: str
     about: str = ""

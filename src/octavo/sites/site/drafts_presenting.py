@@ -45,8 +45,8 @@ _OBJECTS: dict[type[Row], DraftObject] = {
 
 
 def list_drafts(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SiteDraft]:
-    """Return all drafts that the caller can see, in reading order, with redirects last. Numbers of pages and links
-    leave out pages that the caller can't see."""
+    """Return all drafts that the caller can see, in reading order, with redirects last. The numbers of pages and
+    links don't include pages that the caller can't see."""
     shown, hidden = ShownStructure(tx, to, site), hidden_on_sites_or_from(tx, site.organization)
     unseen = hidden_from(tx, site.organization)
     found = [_present(tx, shown, row, hidden, unseen) for row in _rows(shown) if row.draft]

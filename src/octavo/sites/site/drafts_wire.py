@@ -12,9 +12,9 @@ DraftObject = Literal[
 
 
 class SiteDraft(Struct, rename="camel", kw_only=True):
-    """Draft of a site. ``object``: the type of a part of the structure, or `site-redirect`. ``path``: the path of
-    a section or variant, relative to the site's URL. ``url``: the URL of a link. ``pages``: the number of pages
-    that become visible. ``redirects``: the number of redirects that point to it once it is published.
+    """Draft of a site. ``object``: the type of a part of the structure, or `site-redirect`. ``path``: the path of a
+    section or variant, relative to the site's URL. ``url``: the URL of a link. ``pages``: the number of pages that
+    become visible. ``redirects``: the number of redirects that point to the draft once it is published.
     ``linksElsewhere``: the number of links on these pages to spaces that aren't on the site. ``within``: another
     draft that contains this draft and hides it until that draft is published."""
 

@@ -1,9 +1,9 @@
 """Verify the hostnames of sites, check whether they point to this server, and remove them.
 
-A hostname or proxy path is used only after it is verified. From then on, no other site can use it. Before the
-verification, other sites can claim the same hostname or path. Hostnames of the first organization, which belongs to the
-server administrator, are used immediately. If the server's settings allow it, the hostnames of all organizations are
-used immediately."""
+A hostname or proxy path is used only after it is verified. From then on, no other site can use it. Before
+verification, other sites can claim the same hostname or path. Hostnames of the first organization, which belongs to
+the server administrator, are used immediately. If the server's settings allow it, the hostnames of all organizations
+are used immediately."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
 
 
 def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest if an archive contains an impossible former name of a site."""
+    """Raise BadRequest if an archive contains a former name that a site can't have."""
     require_basename(row["basename"])
 
 

@@ -1,5 +1,5 @@
-"""Present the site content that a visitor with certain claims can see, and the reasons that other content is
-hidden. This module uses the same outline, views, and documents as the reader, and reports their decisions."""
+"""Present the site content that a visitor with certain claims can see, and the reasons that other content is hidden.
+This module uses the same outline, views, and documents as the reader, and reports what they show and hide."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _object_of(row: Row) -> PretendedObject:
 # --- pages -----------------------------------------------------------------------------------------------
 
 _Line = tuple[Page, list[str]]
-"""Page with its sort key among all pages, level by level."""
+"""Page with a key that sorts it among all pages, level by level."""
 
 
 class _Pages:

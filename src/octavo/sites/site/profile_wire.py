@@ -33,9 +33,9 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 
 class SearchScope(Struct, rename="camel"):
-    """Search scope. ``default``: search ``currentSiteSpace`` and the default content of each section, in the language
-    of ``currentSiteSpace`` if the section has a variant in that language. ``restrictTo``: whether to search only the
-    current site space, or only the other site spaces."""
+    """Search scope. ``default``: search ``currentSiteSpace`` and the default content of each section, in the
+    language of ``currentSiteSpace`` if the section has a variant in that language. ``restrictTo``: limits the search
+    to the current site space, or to the other site spaces."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None

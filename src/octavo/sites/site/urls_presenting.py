@@ -33,7 +33,7 @@ from .urls_wire import CollectionAt, SpaceAt
 
 
 def present_address(tx: Transaction, to: Recipient, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
-    """Return the collection or space at a URL, with the change request and the page if the URL specifies them. Raises
+    """Return the collection or space at a URL, with the change request and the page, if specified in the URL. Raises
     NotFound if the URL doesn't exist or if the caller can't see its content."""
     missing = NotFound("url: there is nothing at this URL, or you don't have access to it")
     parts = read_address(url)

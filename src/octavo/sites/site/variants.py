@@ -66,7 +66,7 @@ def arrange_variants(
 def _add(
     tx: Transaction, site: SiteAccess, structure: Sequence[DocsEntry], spaces: Mapping[str, str], first: str
 ) -> None:
-    """After the first space, add the spaces that the site doesn't show yet."""
+    """Add the spaces that the site doesn't show yet after the first space."""
     shown = load_structure(tx, site.site_id)
     beside = next(row for row in shown.site_spaces.values() if row.space_id == first)
     there = {row.space_id for row in shown.variants(beside.section_id)}

@@ -109,9 +109,9 @@ class UnverifiedLocation(Struct):
 
 class Site(Struct, rename="camel", kw_only=True):
     """Site of an organization. ``defaultLevel``: the level that all members have on the site: a role, null for no
-    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions on it.
-    ``hostname`` and ``proxy``: the requested locations. ``unverified`` (an Octavo extension): the locations that aren't
-    verified yet."""
+    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions on the site.
+    ``hostname`` and ``proxy``: the requested locations. ``unverified`` (an Octavo extension): the locations that
+    aren't verified yet."""
 
     id: str
     type: SiteType

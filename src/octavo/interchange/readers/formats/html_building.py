@@ -70,7 +70,7 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class NodeBuilder:
-    """Builds the nodes of an element. Recursion stops at depth ``deepest``, and deeper content becomes plain text."""
+    """Builder of an element's nodes. Recursion stops at depth ``deepest``, and deeper content becomes plain text."""
 
     def __init__(
         self, link: Rewrite, image: Rewrite, deepest: int, notes: Mapping[str, object] | None = None
@@ -117,7 +117,7 @@ class NodeBuilder:
 
     def _caption(self, element: Any, before: list[Node]) -> bool:
         """Convert an element to the caption of the image before it, and return whether the element needs no further
-        conversion. The caption of a code block becomes the block's title elsewhere."""
+        conversion. The caption of a code block isn't converted here; it becomes the block's title."""
         words = trimmed_nodes(self._inlines_in(element, ()))
         if words and before and before[-1]["type"] == "images" and not before[-1]["nodes"][-1]["fragments"]:
             words = [node for node in words if node.get("type") != "inline-image"]

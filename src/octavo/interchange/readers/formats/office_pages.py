@@ -12,7 +12,7 @@ MAX_STYLES = 5000
 """Maximum number of rules to read from a style sheet."""
 MAX_LEVEL = 20
 MAX_BESIDE = 2000
-"""Maximum number of elements next to a link to search for its text."""
+"""Maximum number of elements next to a link that are searched for the link's text."""
 _RULE = re.compile(r"\.(c\d{1,6})\{([^{}]*)\}")
 _LIST = re.compile(r"(lst-kix_\w{1,60})-(\d{1,2})")
 _TITLED = re.compile(r"<title>(?P<title>[^<>]{0,1000})</title>|<mso:Title\b[^<>]*>(?P<said>[^<>]{0,1000})<")

@@ -70,7 +70,7 @@ _SILENT = (
 _GENERATED = _all(
     "text", "table-of-content illustration-index table-index object-index user-index alphabetical-index"
 )
-"""Generated parts of a document that Octavo also generates, such as a table of contents."""
+"""Generated parts of a document, such as a table of contents, that Octavo generates itself."""
 _HOLDERS = _all("text", "section index-body index-title bibliography numbered-paragraph")
 _ITEMS, _ROWS = _all("text", "list-item list-header"), _all("table", "table-rows table-row-group")
 _DELETED, _INSERTED = _q("text:deletion"), _q("text:insertion")
@@ -300,8 +300,8 @@ def _look_of(style: Any) -> Look:
 
 
 class _Document:
-    """Builds the HTML of a document in ``parts``, and counts problems by code, subject, and heading in
-    ``problem_counts``."""
+    """Builder of a document's HTML. ``parts``: the HTML. ``problem_counts``: the number of problems by code,
+    subject, and heading."""
 
     def __init__(
         self,
@@ -760,7 +760,7 @@ class _Document:
         return self.kept[key]
 
     def _image(self, images: list[Any], alt: str) -> None:
-        """Write the first version of an image that is in a supported format."""
+        """Write an image, using the first of its versions that is in a supported format."""
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:

@@ -93,7 +93,7 @@ _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
 _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>[\d,]*)\})?[ \t]*$")
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
-"""Attributes of Octavo tags that refer to a page or a file in the source."""
+"""Pattern for attributes of Octavo tags that refer to a page or a file in the source."""
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 
@@ -105,7 +105,7 @@ def _place_of(attributes: re.Match[str]) -> str:
 
 
 class Writer(ContainerWriter):
-    """Converts the lines of one page."""
+    """Converter for the lines of one page."""
 
     def page(self, lines: list[Line]) -> list[Line]:
         if self.jsx:
@@ -255,8 +255,8 @@ class Writer(ContainerWriter):
             at = end
 
     def block(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Convert the block that starts at a line. Return the line where it ends and its replacement. If there is
-        no block, the end is the start."""
+        """Convert the block that starts at a line. Return the line where it ends and its replacement. If no block
+        starts there, return the same line."""
         text, number = lines[at]
         start = text.lstrip()
         sign = start[0]

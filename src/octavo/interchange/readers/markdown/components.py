@@ -1,4 +1,5 @@
-"""Convert components of other tools, by name, to Octavo blocks. An unknown component is replaced with its contents."""
+"""Convert other tools' components to Octavo blocks, based on their names. An unknown component is replaced with its
+contents."""
 
 from __future__ import annotations
 
@@ -363,7 +364,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """Return a card whose content doesn't fit into a table cell, as its title followed by its content."""
+    """Return the title and then the content of a card whose content doesn't fit into a table cell."""
     title = words(first_text(given, *_TITLES))
     href = first_text(given, "href", "link", "to", "url")
     if href:
@@ -573,7 +574,8 @@ def _items(lines: list[Line]) -> list[list[Line]]:
 
 
 def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
-    """Return a card for a list item, with the text above the rule as the title and the link below it as the target."""
+    """Return a card for a list item, with the text above the horizontal rule as the title, and the link below the
+    rule as the target."""
     rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
     paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""

@@ -117,7 +117,7 @@ def _definitions(lines: list[Line]) -> list[Line]:
 
 
 class ContainerWriter(InlineWriter, ABC):
-    """Converts blocks that contain other blocks."""
+    """Converter for blocks that contain other blocks."""
 
     @abstractmethod
     def blocks(self, lines: list[Line]) -> list[Line]:
@@ -503,7 +503,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, self.tab_list(items, number)
 
     def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
-        """Return the tabs of a tab set. Their titles are headings one level below the heading of the tab set."""
+        """Return the tabs of a tab set. The tabs' titles are headings one level below the heading of the tab set."""
         number = lines[at][1]
         items: list[tuple[str, list[Line], int]] = []
         before: list[Line] = []

@@ -62,6 +62,6 @@ def _image(image: object, place: Place) -> str:
 
 
 def _text_of(value: object) -> str:
-    """Return the text of a value, which can contain HTML, on one line."""
+    """Return the text of a value on one line. The value can contain HTML."""
     text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
     return words(" ".join(text.split()))

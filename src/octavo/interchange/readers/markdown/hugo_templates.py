@@ -20,13 +20,13 @@ _AS_IT_IS = frozenset(
 )
 """Functions that have no relevant effect on an Octavo page, and are treated as returning their argument unchanged."""
 _LONGEST = 50_000
-"""Maximum number of characters in a template, and of its output excluding its parameters."""
+"""Maximum number of characters in a template, and in its output, not counting parameter values."""
 _LONGEST_WHOLE = 400_000
 _DEEPEST = 20
 
 
 class _Computed(Exception):
-    """Raised if only running the template could determine its result."""
+    """Raised if the result could be determined only by running the template."""
 
 
 class _Given(Struct, frozen=True):
@@ -47,8 +47,8 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """Return the HTML of a shortcode for its named and positional parameters and the content between its tags; None
-    if the template computes values. ``render``: a function that converts Markdown in the template to HTML."""
+    """Return the HTML of a shortcode for its named and positional parameters and for the content between its tags;
+    None if the template computes values. ``render``: a function that converts Markdown in the template to HTML."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None
@@ -125,8 +125,8 @@ class _Filling:
         return value or ""
 
     def _terms(self, step: str, dot: str) -> list[tuple[bool, str]]:
-        """Return the terms of an action, as pairs of whether the term is a string and its text. An expression in
-        parentheses is one term."""
+        """Return the terms of an action. Each is a pair: whether the term is a string, and the term's text. An
+        expression in parentheses is one term."""
         found = list(_TERM.finditer(step))
         if "".join(step.split()) != "".join("".join(one[0].split()) for one in found):
             raise _Computed

@@ -59,11 +59,11 @@ _SPANS = {
 
 
 AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
-"""Writer that is passed to the handlers of names."""
+"""Writer that is passed to the handlers in a ``Vocabulary``."""
 
 
 class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
-    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, and Liquid
+    """Handlers for names that aren't part of Markdown: components, directives and roles, shortcodes, and Liquid
     tags. Each handler returns lines or text, or None for an unknown name."""
 
     component: Callable[[AnyWriter, str, dict[str, Any], list[Line], int], list[Line] | None]
@@ -92,8 +92,8 @@ class SearchBudget(Struct):
 
 
 class InlineWriter:
-    """Converts text within lines, with the state of a page. ``including``: the files being read, starting with the
-    page."""
+    """Converter for text within lines, with the state of a page. ``including``: the files being read, starting with
+    the page."""
 
     def __init__(
         self, place: Place, dialect: Dialect, vocabulary: Vocabulary[Any], including: tuple[str, ...] = ()
@@ -125,8 +125,8 @@ class InlineWriter:
             self.report(line, "missing_part", MISSING_PART.format(path=path[:200], part=part[:200]))
 
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:
-        """Return the attributes of an element, with expressions evaluated. The value is `UNKNOWN` if only running
-        the expression could determine it."""
+        """Return the attributes of an element, with expressions evaluated. The value is `UNKNOWN` if it could be
+        determined only by running the expression."""
         made: JsonObject = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (

@@ -74,7 +74,7 @@ def attributes_of(written: str) -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """Quote a value for an attribute of a tag."""
+    """Quote a value for use as a tag attribute."""
     text = " ".join(text.replace("%}", "%").split())
     return f"'{text}'" if '"' in text and "'" not in text else '"{}"'.format(text.replace('"', "”"))
 
@@ -219,15 +219,16 @@ MISSING_PART = '{path} doesn\'t contain "{part}"; the whole file is shown'
 
 
 class IncludedPart(NamedTuple):
-    """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, so that all
-    rows are included; otherwise, empty."""
+    """Rows of a file that an include selects. ``missing``: the text or name that the file doesn't contain, in which
+    case all rows are included; otherwise, empty."""
 
     rows: list[str]
     missing: str = ""
 
 
 def cut_section(rows: list[str], section: str) -> IncludedPart:
-    """Return the rows of a section or region by name, below the heading with this ID, or of a range of lines."""
+    """Return the rows that ``section`` selects: a named section or region, the content below the heading with this
+    ID, or a range of lines."""
     if not section:
         return IncludedPart(rows)
     if found := re.fullmatch(r"(\d*)(?::(\d*))?", section):

@@ -14,7 +14,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 from octavo.core.json_types import JsonObject
 
 MAX_CHARACTERS = 1024 * 1024
-"""Maximum length of a file, and maximum total length of its imports."""
+"""Maximum number of characters in a file, and maximum total number of characters in its imports."""
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_MODULES = 100
@@ -22,7 +22,7 @@ MAX_MODULES = 100
 MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
-"""Value that only running the file could determine."""
+"""Placeholder for a value that could be determined only by running the file."""
 
 _LANGUAGE = Language(tree_sitter_typescript.language_tsx())
 """Grammar of TypeScript with JSX, which includes JavaScript."""
@@ -62,7 +62,7 @@ def read_export(given: str | Module) -> Any:
 
 
 def read_constant(given: str | Module, name: str) -> Any:
-    """Return the value of a constant, or the return value of a function, with this name."""
+    """Return the value of the constant with this name, or the return value of the function with this name."""
     return _Reader(given if isinstance(given, Module) else Module(given)).named(name)
 
 

@@ -50,14 +50,14 @@ _BUILT_IN = (
 _TAG = re.compile(r"<[a-zA-Z]")
 _VERBATIM = re.compile(r"<(?:pre|textarea|script|style)\b", re.IGNORECASE)
 _SIGN = re.compile("\ue0f0(\\d+)\ue0f1")
-"""Placeholder for a piece of Markdown in HTML."""
+"""Pattern for the placeholders that stand for pieces of Markdown in HTML."""
 _LAST = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|[*+-](?=[ ])|\d+[.)](?=[ ])))*[ \t]*)(?P<before>.*)\ue0f0(?P<sign>\d+)\ue0f1[ \t]*"
 )
 _BLOCK = re.compile(
     r"[ \t]*(?:[*+-][ ]|\d+[.)][ ]|`{3}|~{3}|[|>#]|\{%|<(?!/?(?:a|b|code|em|i|kbd|strong|img|br)\b))"
 )
-"""Beginnings of lines that aren't paragraphs in Octavo Markdown."""
+"""Pattern for the beginnings of lines that aren't paragraphs in Octavo Markdown."""
 
 
 def _is_built_in(name: str) -> bool:

@@ -1,5 +1,5 @@
 """Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses pages in a process
-without permissions. For each file that a page includes, it sends a request to Octavo. It returns the page as HTML."""
+without permissions. This process requests each included file from Octavo, and returns the pages as HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SECONDS = 20.0
 """Maximum number of seconds for one page, including all files that it includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
-"""Number of pages to cache as HTML. Links from other pages need their anchors."""
+"""Number of pages to cache as HTML. The anchors of cached pages are needed for links from other pages."""
 _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
@@ -366,10 +366,10 @@ class _Reading:
         self.done: OrderedDict[str, _Read] = OrderedDict()
         self.places: dict[str, dict[str, str]] = {}
         self.words: dict[str, dict[str, str]] = {}
-        """Text of each heading by page and anchor."""
+        """Text of each heading, by page and anchor."""
         self.missing = ""
         self.texts: dict[str, str] = {}
-        """Text of books, whose chapters are separate pages, by path."""
+        """Text of each book, by path. The chapters of a book are separate pages."""
         self.given: dict[str, dict[str, str]] = {}
         """Attributes that chapters inherit from their books, by path."""
         self.books: dict[str, list[str]] = {}
@@ -471,8 +471,8 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """Return the chapters of a page that consists of includes, with the headings between the includes. Empty
-        for any other page, which isn't split."""
+        """Return the chapters of a page that consists of includes, with the headings between the includes. Return an
+        empty result for any other page, which isn't split."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
             return []
@@ -726,7 +726,7 @@ class _Reading:
                 written.problem(message.line, "unclear_markup", said[:300])
 
     def _rewrite_reference(self, element: Any, path: str) -> None:
-        """Rewrite a reference as a path from the root of the source."""
+        """Rewrite a reference as a path relative to the root of the source."""
         name = "href" if element.tag == "a" else "src"
         written = element.get(name) or ""
         target, sign, fragment = written.partition("#")
@@ -766,7 +766,7 @@ class _Reading:
 
 
 class _Lined:
-    """Location of a page that looks up the line of each link in the page's source."""
+    """Wrapper around a page's ``Place``. It looks up the lines of links in the page's source if they are unknown."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

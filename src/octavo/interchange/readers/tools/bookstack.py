@@ -137,8 +137,8 @@ class _BookStack:
         return ""
 
     def anchors(self, path: str) -> dict[str, str]:
-        """Return the heading anchors of a page that was written in Markdown. BookStack derives them from the text
-        of the headings."""
+        """Return the heading anchors of a page that was written in Markdown. BookStack derives these anchors from
+        the text of the headings."""
         page = self.pages.get(path)
         written = text_of(page.data.get("markdown")) if page else ""
         titles = [

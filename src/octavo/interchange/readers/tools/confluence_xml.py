@@ -1,5 +1,5 @@
-"""Reader for Confluence spaces exported as XML: a single file that contains all pages, bodies, attachments, and
-labels, next to the attached files."""
+"""Reader for Confluence spaces exported as XML: a single file that describes all pages, bodies, attachments, and
+labels, alongside the attached files themselves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TABS = {
     "localtabgroup": ("localtab",),
     "tabs-macro": ("tab-macro",),
 }
-"""Macros that contain tabs, each with the macro for its tabs."""
+"""Macros that contain tabs, each with the macro that represents a single tab."""
 _PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
 _ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
 _MESSAGES = {
@@ -63,7 +63,8 @@ _FULL = re.compile(
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""Placeholder for Markdown on a page. It uses characters that don't occur on any page."""
+"""Pattern for placeholders that stand for Markdown on a page. Placeholders contain characters that don't occur on
+any page."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark

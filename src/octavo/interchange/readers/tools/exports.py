@@ -1,5 +1,5 @@
-"""Readers for Notion and Confluence exports, which have page names that contain IDs, databases, macros, and pages
-that describe the page tree."""
+"""Readers for Notion and Confluence exports, which contain databases, macros, page names with IDs, and pages that
+describe the page tree."""
 
 from __future__ import annotations
 

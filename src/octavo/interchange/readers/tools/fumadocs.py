@@ -25,7 +25,7 @@ _COLLECTIONS = tuple(
     for end in ("ts", "mts", "js", "mjs", "tsx")
 )
 _GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
-"""Folder name in parentheses, which doesn't become part of the URL."""
+"""Pattern for a folder name in parentheses, which doesn't become part of the URL."""
 _BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
 _SEPARATOR = re.compile(r"---(?:\[[\w-]+\])?(?P<title>.*?)(?:---)?$")
 

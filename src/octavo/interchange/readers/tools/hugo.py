@@ -40,7 +40,8 @@ def _find_hugo(files: Heads) -> str | None:
 
 
 def _never_shown(head: Mapping[str, object], section: bool) -> bool:
-    """Return whether only other pages use a page or, for a section, the entire content of its folder."""
+    """Return whether a page is never shown on its own or, for a section, whether this applies to all pages in its
+    folder."""
     given = [head, mapping(head.get("cascade"))] if section else [head]
     return any(
         text_of(mapping(one.get(key)).get("render")) == "never"

@@ -202,7 +202,7 @@ def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, s
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
-    """Build the page tree from the parent titles that pages declare or, if no page declares one, from the
+    """Build the page tree from the parent titles that pages specify or, if no page specifies a parent, from the
     folders."""
     if not any("parent" in files.head(path) for path in paths):
         return grow(files, paths, project)

@@ -56,7 +56,7 @@ _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
 _SHOWN_CODE = re.compile(r"\w+:(?:example|run)|testcode|testoutput|ipython|jupyter-execute|prompt|terminal")
-"""Directives whose content is executed when the site is built, so that the site can show the output."""
+"""Pattern for directives whose content is executed when the site is built, so that the site can show the output."""
 _OBJECT = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception"
     r"|decorator|decoratormethod|option|cmdoption|envvar|confval|macro|type|struct|enum|enumerator|member|var|describe"
@@ -349,7 +349,7 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 
 
 def _is_too_much(text: str) -> bool:
-    """Return whether a source is too long, or would take too long to search."""
+    """Return whether a source is too long, or whether searching it would take too long."""
     if len(text) > MAX_TEXT or any(len(row) > MAX_LINE for row in text.split("\n")):
         return True
     return sum(len(one) * len(_MARKS.findall(one)) for one in _PARAGRAPHS.split(text)) > MAX_WORK

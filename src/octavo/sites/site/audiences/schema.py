@@ -1,4 +1,4 @@
-"""Visitor schemas, and the claims of a visitor that match them.
+"""Visitor schemas, and the visitor claims that match a schema.
 
 Conditions and expressions ignore claims that the schema doesn't define or that have a different type."""
 

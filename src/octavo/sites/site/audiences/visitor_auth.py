@@ -1,8 +1,8 @@
 """Visitor authentication: the key that signs visitor tokens, and the verification of tokens.
 
-Tokens are JWTs, signed only with HS256. The owner's server creates them with the site's key, or another
-authenticator of the site creates them. The site's key is derived from the site and a key version, so that it can
-be displayed again. A new version results in a new key."""
+Tokens are JWTs, signed only with HS256. They are created by the owner's server with the site's key, or by another
+authenticator of the site. The site's key is derived from the site and a key version, so that it can be displayed
+again. A new version results in a new key."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ..types import Backend
 MAX_TOKEN = 16 * 1024
 """Maximum number of characters in a token, which is passed in URLs and cookies."""
 _FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
-"""Pattern for tokens. It is required because base64 decoders ignore invalid characters, which would break the
-cookie."""
+"""Pattern for tokens. It is required because base64 decoders ignore invalid characters, and these characters would
+break the cookie."""
 _LEEWAY = 60
 """Maximum difference in seconds between the signer's clock and the server's."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
@@ -44,7 +44,7 @@ class AuthenticatedVisitor(NamedTuple):
 
 
 class OtherAuthenticator(NamedTuple):
-    """Another authenticator of visitors. ``key``: the key that signs its tokens."""
+    """Authenticator of visitors that is used instead of the owner's server. ``key``: the key that signs its tokens."""
 
     name: str
     key: str

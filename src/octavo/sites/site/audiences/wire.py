@@ -131,8 +131,8 @@ class PretendedCondition(Struct):
 
 
 class Obstacle(Struct):
-    """Reason that an entry is hidden. ``object``: the object that hides the entry because its condition isn't
-    met, it is a draft section, it is an empty section or group, or it links to a hidden entry."""
+    """Reason that an entry is hidden. ``object``: the object that hides the entry: an object whose condition isn't
+    met, a draft section, an empty section or group, or a link to a hidden entry."""
 
     object: PretendedObject
     id: str

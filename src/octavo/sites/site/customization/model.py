@@ -676,7 +676,7 @@ class Insights(SettingsGroup, rename="camel"):
 
 class PutThemes(Struct, rename="camel"):
     """Themes in an update of a customization. Sending back the complete current value has no effect: if no theme was
-    selected, that is still the case."""
+    selected before, none is selected afterward."""
 
     default: DefaultMode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET

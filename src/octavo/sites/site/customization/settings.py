@@ -29,7 +29,8 @@ Section = Literal[
     "languageAndTheme",
     "other",
 ]
-"""Sections of the app's screen, in order: the keys of their titles in the app's interface text."""
+"""Sections of the app's customization screen, in order. Each is the key of the section's title in the app's
+interface text."""
 Control = Literal[
     "switch",
     "segments",
@@ -62,12 +63,12 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Properties of a setting, or of a group with one setting, for use by other code.
 
     ``label``, ``hint``: keys of the app's interface text. Without a label, the app doesn't offer the setting.
-    ``section`` and ``control``: the section and the control for editing it in the app. ``options``: its values
-    with the keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another
-    setting and a value; the app offers this setting only if the other setting has that value. ``initial``: the
-    value that the app then sets for this setting if it is unset. ``site_only``: whether site spaces can't
-    override the setting or its parts. ``css``: the prefix of its class in the site style sheet, before its value.
-    The default has no class."""
+    ``section`` and ``control``: the section and the control for editing it in the app. ``options``: its values with
+    the keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another setting and
+    a value; the app offers this setting only if the other setting has that value. ``initial``: the value that the
+    app sets for this setting when it starts to offer the setting, unless the setting already has a value.
+    ``site_only``: whether site spaces can't override the setting or its parts. ``css``: the prefix of its class in
+    the site style sheet, before its value. The default has no class."""
 
     label: str = ""
     hint: str = ""

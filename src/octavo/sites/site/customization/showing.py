@@ -30,8 +30,8 @@ def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customiz
 
 
 def shown_to_member(tx: Transaction, site: SiteAccess, look: Customization) -> Customization:
-    """Return the customization for a member. People who can change it get all links, because otherwise saving it
-    would remove those that they can't see."""
+    """Return the customization for a member. People who can change the customization get all links, because
+    otherwise saving it would remove the links that they can't see."""
     look = look if site.role == "admin" else without_instructions(look)
     if at_least(site.role, SITE[Can.ADMIN]):
         return look
@@ -74,7 +74,7 @@ class _Targets(ABC):
 
 
 class _MemberTargets(_Targets):
-    """Visibility of link targets for a member, from whom restrictions hide pages."""
+    """Visibility of link targets for a member. Restrictions can hide pages from members."""
 
     def __init__(self, hidden: HiddenPages) -> None:
         self._hidden = hidden

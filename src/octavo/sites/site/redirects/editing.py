@@ -71,7 +71,7 @@ def _get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRo
 
 class RedirectEditor:
     """Editor of the redirects of one site. The site is locked until the transaction ends. Redirects to pages that
-    restrictions hide from the caller don't exist, except that no other redirect can have the same source."""
+    restrictions hide from the caller are treated as missing, but no other redirect can have the same source."""
 
     def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess) -> None:
         lock(tx, site.site_id)
@@ -270,8 +270,8 @@ class RedirectEditor:
         draft: bool,
         but: str | None = None,
     ) -> None:
-        """Raise BadRequest if a redirect would point to itself, either directly or through other redirects.
-        ``but``: the redirect that it replaces."""
+        """Raise BadRequest if a redirect would point to itself, either directly or through other redirects. ``but``:
+        the redirect that the new redirect replaces."""
         if capture and not source.endswith(WILDCARD):
             raise BadRequest("captureWildcard: requires a source that ends with `*`, such as /old/*")
         leads_to = self._path_of(destination)

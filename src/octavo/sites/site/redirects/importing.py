@@ -1,8 +1,8 @@
 """Import redirects from a table or from another platform's file.
 
-A row sets the destination of its source, whether or not a redirect from the source already exists. An empty destination
-in a table deletes the redirect. If several rows have the same source, only the first counts. Invalid rows are reported,
-and all other rows are imported."""
+A row sets the destination of its source, whether or not a redirect from the source already exists. An empty
+destination in a table deletes the redirect. If several rows have the same source, only the first one is used.
+Invalid rows are reported, and all other rows are imported."""
 
 from __future__ import annotations
 

@@ -161,8 +161,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
-    """List the decoded paths in a space that its pages and its ``.gitbook.yaml`` redirect. ``old/*`` represents all
-    paths under ``old``."""
+    """List the decoded paths in a space that are redirected by its pages or by its ``.gitbook.yaml``. ``old/*``
+    represents all paths under ``old``."""
     return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 

@@ -88,9 +88,9 @@ def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> Redi
 
 
 def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> RedirectRow | None:
-    """Return the redirect for a path. A redirect from exactly that path comes first, then the redirect whose wildcard
-    matches the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect from the same
-    source."""
+    """Return the redirect for a path. A redirect from exactly that path takes precedence over the redirect whose
+    wildcard matches the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect from
+    the same source."""
     key = source_key(path)
     wildcards = [f"{key[:n]}{WILDCARD}" for n in range(1, min(len(key), MAX_SOURCE) + 1)]
     row = tx.one(
@@ -141,7 +141,7 @@ def list_redirects(
 
 
 def lead_elsewhere(hidden: HiddenPages) -> str:
-    """Return SQL that leaves out ``site_redirects`` to hidden pages, like ``HiddenPages.condition``."""
+    """Return an SQL condition that excludes ``site_redirects`` to hidden pages, like ``HiddenPages.condition``."""
     space = "(SELECT x.space_id FROM site_spaces x WHERE x.id = site_redirects.site_space_id)"
     return hidden.condition(f"COALESCE({space}, '')", "COALESCE(site_redirects.page_id, '')")
 

@@ -39,8 +39,8 @@ class ToExternal(Struct, tag_field="kind", tag="external"):
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """URL, like ``external``, under the name that Octavo used before the public API had ``external``; an Octavo
-    extension."""
+    """URL, equivalent to ``external``; an Octavo extension. Octavo used this name before the public API had
+    ``external``."""
 
     url: HttpUrl
 

@@ -28,8 +28,8 @@ Source = Annotated[
     ),
 ]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
-"""Path. With `/*` at the end, it covers all paths under it. With `*` at the end, it covers all paths that start with
-it."""
+"""Path. With `/*` at the end, it covers all paths under the part before `/*`. With `*` at the end, it covers all
+paths that start with the part before `*`."""
 
 
 class Redirect(Struct, rename="camel", tag_field="object", tag="site-redirect", kw_only=True):

@@ -59,7 +59,7 @@ class Outline:
         self.drafts = drafts
         self.drafted = drafted
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
-        """All rows of the structure. If the rows are equal, so are the structures."""
+        """All rows of the structure. Structures with equal rows are equal."""
         self.shown = Shown({}, {}, claims)
         self._compute_visible(frozenset() if preview else structure.empty)
         if not self.site_spaces():
@@ -128,7 +128,7 @@ class Outline:
         return self._gate(node) is None and bool(self.children(node.id))
 
     def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
-        """Return a section's site spaces that the navigation lists while a visitor is in one of them."""
+        """Return the site spaces that a section's navigation lists: those that aren't hidden, and the current one."""
         return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:
@@ -176,7 +176,7 @@ class Outline:
 
 
 def visitor_outline(tx: Transaction, visitor: Visitor) -> Outline:
-    """Return the outline of a visitor's site."""
+    """Return the outline of the site that a visitor is viewing."""
     return Outline(
         load_structure(tx, visitor.site_id),
         visitor.claims,

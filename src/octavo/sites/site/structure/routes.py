@@ -460,7 +460,7 @@ def duplicate_site_space(
 
 @operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.EDIT)
 def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove a space from the site. Its content is kept."""
+    """Remove a space from the site. The content of the space is kept."""
     with call.db.write() as tx:
         return changing.delete_site_space(tx, site, site_space_id)
 

@@ -99,7 +99,7 @@ def _siblings(structure: Structure, row: Row, parent: str | None) -> list[Row]:
 def _place(
     structure: Structure, row: Row, neighbor: StructurePart, at: Row, step: int
 ) -> tuple[str | None, int]:
-    """Return the parent of a neighbor, and the index among the parent's other children."""
+    """Return the parent of a neighbor, and the position to move to among the parent's other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
         raise BadRequest(f"{neighbor.field}: must not be a {neighbor.kind}. Choose an item of the same kind.")
     if at.id == row.id:

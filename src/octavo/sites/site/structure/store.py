@@ -136,7 +136,8 @@ R = TypeVar("R")
 
 
 class Structure:
-    """Structure of one site. Spaces in the trash are omitted for display but included for editing."""
+    """Structure of one site. Spaces in the trash are omitted when the structure is displayed, but included when it
+    is edited."""
 
     def __init__(
         self,
@@ -149,7 +150,7 @@ class Structure:
         self.empty = empty
         """Spaces without pages."""
         self.concealed: frozenset[str] = frozenset()
-        """IDs of the parts that the caller can't see. They keep their places, but no ID finds them."""
+        """IDs of the parts that the caller can't see. They keep their positions, but can't be found by ID."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
         self.links = {link.id: link for link in links}
@@ -291,8 +292,8 @@ class Structure:
         return own if holder is None else f"{self.key(holder)}/{own}"
 
     def depth(self, group_id: str | None) -> int:
-        """Return the depth of a group's contents: the number of groups that contain them, including the group
-        itself; 0 for the top level."""
+        """Return the depth of a group's contents: the number of groups that contain the contents, including the
+        group itself; 0 for the top level."""
         count = 0
         while group_id is not None:
             group_id, count = self.groups[group_id].parent_id, count + 1
