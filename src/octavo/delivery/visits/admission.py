@@ -115,8 +115,8 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether the path is free of secrets that grant access. The paths of share links and framed
-        previews contain such secrets."""
+        """Return whether the path is free of secrets that grant access. The paths of share links and framed previews
+        contain secrets."""
         return not self.key and not self.framed
 
     @property

@@ -24,9 +24,9 @@ values fit without freeing memory again."""
 _UNREAD_SECONDS = 60.0
 """Number of seconds after which an unread value is dropped."""
 _TRIMMED = 4 << 20
-"""Number of bytes to drop before free memory is returned to the system. Returning it takes some milliseconds."""
+"""Number of bytes to drop before free memory is returned to the system. Returning memory takes a few milliseconds."""
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-"""Function of glibc that returns free memory to the system. Other systems do that automatically."""
+"""Function of glibc that returns free memory to the system. Other systems return memory automatically."""
 
 
 class Share:

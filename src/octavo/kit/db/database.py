@@ -343,7 +343,7 @@ class Database:
 
     def recent_generation(self) -> int | None:
         """Return a value of ``generation`` that is at most a millisecond old and no older than this process's last
-        commit. Use this for responses that take less time to create than a lookup of the generation."""
+        commit. Use this for responses that take less time to create than the generation takes to look up."""
         return self.generation()
 
     def is_damaged(self) -> bool:

@@ -29,7 +29,8 @@ MAX_LIMIT = 1000
 
 
 class PageQuery(Struct, rename="camel", forbid_unknown_fields=False):
-    """Query of every list operation. ``page``: the cursor of the page; ``limit``: the maximum number of items."""
+    """Query parameters of every list operation. ``page``: the cursor of the page; ``limit``: the maximum number of
+    items."""
 
     page: str | None = None
     limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = DEFAULT_LIMIT

@@ -151,7 +151,8 @@ _DAMAGED = "damaged"
 """Notice that informs other processes that the database is damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text) || %s),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
-"""Statement that notifies other processes of a change, and includes the number of its transaction."""
+"""Statement that notifies other processes of a change, and includes the number of the transaction that made the
+change."""
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0

@@ -212,7 +212,7 @@ class Replica:
 
     def _leave(self, why: str) -> None:
         """Stop using the replica for ``_AWAY_SECONDS``, because it is unreachable or can't be used. The reason is
-        logged once."""
+        logged only once."""
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:

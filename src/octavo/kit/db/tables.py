@@ -83,17 +83,17 @@ class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
     ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
-    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, unless these
-    are exactly the rows of its spaces. ``derived``: whether the rows are derived from other rows, and therefore
-    rebuilt instead of backed up. ``stays``: the reason rows aren't exported with an organization; empty if they
-    are. ``columns``: the references without a foreign key in the schema. ``membership``: the column with the person
-    whose rows are deleted when they leave the organization. ``values``: by column, all values that the column can
+    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, unless these are
+    exactly the rows of its spaces. ``derived``: whether the rows are derived from other rows, and therefore rebuilt
+    instead of backed up. ``stays``: the reason rows aren't exported with an organization; empty if they are.
+    ``columns``: the references without a foreign key in the schema. ``membership``: the column with the ID of a person;
+    a row is deleted when this person leaves the organization. ``values``: by column, all values that the column can
     have, other than NULL. ``json``: the JSON columns, with the types that they are decoded to. ``long``: the text
     columns without a length limit. ``secrets``: the columns with hashes of secrets. ``counts``: the columns of any
     table that count rows of this table. ``many``: whether a space can have so many rows that they are deleted in
     batches before the space is purged. ``check``: a function that checks whether a row in an archive could also be
-    created through this server's API. If that isn't possible because of the server's URLs or data, it raises
-    BadRequest or Conflict with a message that starts with the column.
+    created through this server's API. If that isn't possible because of the server's URLs or data, it raises BadRequest
+    or Conflict with a message that starts with the column.
     """
 
     name: str

@@ -100,9 +100,9 @@ class Answer(Struct, frozen=True):
     that waits for them.
 
     ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients. If so, its
-    compressed versions and its encoded headers (``heads``, by sender and coding) are cached. ``coded``:
-    precompressed versions of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads
-    that wait for its chunks, if that may take a long time. ``sent``: a function to call at the end of the response.
+    compressed versions and its encoded headers (``heads``, by sender and coding) are cached. ``coded``: precompressed
+    versions of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads that wait for the
+    chunks of the body, if that may take a long time. ``sent``: a function to call at the end of the response.
     """
 
     status: int = 200

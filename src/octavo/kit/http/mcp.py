@@ -325,8 +325,8 @@ _LISTS_KEPT_FOR = 60_000
 
 
 def _check_single(method: str, named: object, meta: object, headers: Headers) -> None:
-    """Check that a request specifies its protocol version, and that its headers match its content. Raises
-    ``_Wrong`` if not."""
+    """Check that a request specifies its protocol version, and that its headers match its content. Raises ``_Wrong`` if
+    a check fails."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
         raise _Wrong(_INVALID_PARAMS, message)

@@ -8,8 +8,8 @@ tests all read ``TABLE``. A handler's signature declares its requirements:
   an operation that site visitors can call, a union with the type for visitors;
 - ``body`` and ``query``: msgspec types that the request is validated against;
 - any other argument: a path parameter, in snake case;
-- the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
-  False (nothing to delete).
+- the return type: the response. A ``DELETE`` handler that returns a ``bool`` results in 205 for True (deleted)
+  and 204 for False (nothing to delete).
 
 One handler can have several declarations, for operations that do the same thing to different objects. In that case,
 its proof type is registered once for each operation, and the IDs in the path determine the permission check.

@@ -68,7 +68,7 @@ class TlsFailure(FetchError):
 
 
 class TooManyRedirects(FetchError):
-    """Raised if a fetch was redirected too often."""
+    """Raised if a fetch was redirected too many times."""
 
 
 class ByteAllowance:
