@@ -196,8 +196,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source, and store its text and files. Nothing refers to them yet. ``is_space``: a function that
-    returns whether an ID belongs to a space that pages of the source can link to."""
+    """Read a source, and store its text and files. Nothing refers to the stored content yet. ``is_space``: a
+    function that returns whether an ID belongs to a space that pages of the source can link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0

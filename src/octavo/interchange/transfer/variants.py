@@ -109,7 +109,7 @@ class Variants:
 
     def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
         """Make the spaces variants of a site, in the transaction that ends the run. Return the problems.
-        ``was_empty``: whether the target was empty before the import; if so, it gets the name of its
+        ``was_empty``: whether the target was empty before the import; if so, the target gets the name of its
         variant."""
         run, structure = self._run, self._source.structure
         first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)

@@ -1,7 +1,7 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
 Events are held in memory, up to a limit, and are written in batches. Many searches run while a reader types. Only
-the searches at which the reader paused are counted. The reader is remembered only as long as these events are in
+the searches after which the reader paused are counted. The reader is remembered only as long as these events are in
 the queue."""
 
 from __future__ import annotations

@@ -160,8 +160,8 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each authentication method, with all schemes that it combines. Schemes are described on the
-        authentication page, unless there is only one scheme."""
+        """Return a line for each authentication method, with all schemes that the method combines. Schemes are
+        described on the authentication page, unless there is only one scheme."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
             nodes: Nodes = [] if way else [self._label("no_authentication")]

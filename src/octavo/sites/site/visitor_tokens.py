@@ -97,8 +97,8 @@ def _ends() -> tuple[int, int]:
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiration time, and the grant that gives its holder access, so that the token expires with
-    that grant."""
+    """Sign the token, its expiration time, and the grant that gives the holder access, so that the token expires
+    with that grant."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":

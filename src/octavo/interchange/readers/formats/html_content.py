@@ -71,7 +71,7 @@ def find_main_content(tree: Any) -> Any:
 
 
 def drop_lead(main: Any, description: str) -> None:
-    """Drop a description that repeats the one in the page's front matter below the title."""
+    """Drop the description below the title if it repeats the description in the page's front matter."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":
