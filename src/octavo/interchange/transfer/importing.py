@@ -1,8 +1,8 @@
 """Import the files of a source as one revision of a space.
 
-Sources, files, and the index are written first, in small transactions. Nothing refers to them until the last
-transaction, which is short, creates the revision. If a process is killed at any point, the result is either the
-complete revision or no revision."""
+Sources, files, and the index are written first, in small transactions. Nothing refers to them until a short final
+transaction creates the revision. If a process is killed at any point, the result is either the complete revision or
+no revision."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Import versions and languages in addition to the one that is imported into the target of a run. Each of them gets
-its own space, and the spaces become variants of one site."""
+"""Import versions and languages in addition to the variant that is imported into the target of a run. Each of these
+variants gets its own space, and the spaces become variants of one site."""
 
 from __future__ import annotations
 

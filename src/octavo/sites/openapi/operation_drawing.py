@@ -46,8 +46,8 @@ from .trying import can_try, list_origins
 from .validating import METHODS
 
 MANY = 12
-"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without the content
-and samples of errors, which are nearly always the same."""
+"""Number of operations on a page above which operations are shown in less detail: with fewer levels, and without the
+content and samples of errors, which are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
 """Maximum number of media types per body or response for which examples are shown."""

@@ -191,7 +191,7 @@ class _Pages:
         return page.id
 
     def add_labeled(self, word: str, **fields: Any) -> str:
-        """Add a page whose title is one of ``ReferenceWords``. Its path is the same in every language."""
+        """Add a page whose title is one of ``ReferenceWords``. The path of the page is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:

@@ -435,7 +435,7 @@ class SchemaRenderer:
         return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
-        """Return the constraints on a value other than its type."""
+        """Return the constraints on a value, except its type."""
         if _OF_VALUES.isdisjoint(schema):
             return []
         found: list[Block] = []

@@ -138,7 +138,7 @@ def drop(element: Any) -> None:
 
 
 def _drop_with_parent(element: Any) -> None:
-    """Remove an element, but keep the text after it. If its parent is then empty, also remove the parent."""
+    """Remove an element, but keep the text after it. If the element's parent is then empty, also remove the parent."""
     parent = element.getparent()
     drop(element)
     if parent is None:
