@@ -130,7 +130,7 @@ class ProviderApp(ABC):
         return f"{self.context.settings.url.rstrip('/')}{CALLBACK}"
 
     def owns(self, remote: Remote) -> bool:
-        """Return whether a repository is on the app's server, so that tokens can be sent to it."""
+        """Return whether a repository is on the app's server, in which case tokens can be sent to that server."""
         return remote.url.lower().startswith(f"{self.origin}/".lower())
 
     def _send(self, url: str, method: str, headers: dict[str, str], body: bytes | None = None) -> Fetched:

@@ -108,7 +108,8 @@ def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitCon
 
 
 def uninstall(tx: Transaction, at: SyncAccess) -> bool:
-    """Disconnect. Return False if there is no installation. Raises the same errors as ``disconnect``."""
+    """Disconnect an installation. Return False if there is no installation. Raises the same errors as
+    ``disconnect``."""
     found = find_installation(tx, at)
     if found is None:
         return False

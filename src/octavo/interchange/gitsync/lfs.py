@@ -202,8 +202,8 @@ class LargeFiles:
         return f"only the file's Git LFS pointer was synced: {why}"
 
     def download(self, pointers: Iterable[Pointer]) -> None:
-        """Download and store the files that these pointers refer to. Raises Stopped if the server may provide them
-        later."""
+        """Download and store the files that these pointers refer to. Raises Stopped if the server may provide the
+        files later."""
         wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
         with self._context.db.read() as tx:
             # Use only files that this space has had, because a pointer identifies a file but doesn't grant

@@ -327,7 +327,8 @@ class _Side:
 
 
 class _Structure:
-    """Comparison of two trees by their import plans, as changes to the last state on which both sides agreed."""
+    """Comparison of two trees, based on their import plans. The result consists of changes to the last state on
+    which both sides agreed."""
 
     def __init__(
         self,

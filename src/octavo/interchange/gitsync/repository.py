@@ -294,8 +294,8 @@ class Repository:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> object:
-        """Return the objects to push for a commit, and the number of objects. Objects that its parent has at the
-        same path are omitted."""
+        """Return the objects to push for a commit, and the number of objects. Objects that the commit's parent has
+        at the same path are omitted."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}

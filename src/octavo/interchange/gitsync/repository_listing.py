@@ -27,8 +27,8 @@ _PAGES = 10
 
 
 Reach = Literal["token", "app", "repository"]
-"""Repositories that a credential can access: all repositories that its owner can see, only those in which the
-server's app is installed, or only a single repository."""
+"""Repositories that a credential can access: all repositories that its owner can see, only the repositories in which
+the server's app is installed, or only a single repository."""
 
 
 class ProviderAccount(Struct, frozen=True):

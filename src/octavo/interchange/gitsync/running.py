@@ -213,5 +213,6 @@ def record_failure(
 
 
 def release(tx: Transaction, row: Connected) -> None:
-    """Unlock a sync that couldn't run because another run is using its repository copy, so that it is retried."""
+    """Unlock a sync that couldn't run because another run is using the sync's repository copy, so that the sync is
+    retried."""
     store.set_fields(tx, row, status="waiting", holder=None, held_until=None)

@@ -206,7 +206,7 @@ class Sync(SyncRun[SyncRow]):
         self._step(copy, head, decided=row.first == "import")
 
     def _record_agreement(self, commit: str, revision: str | None) -> None:
-        """Record that both sides agree on a pushed commit and the revision that it was created from."""
+        """Record that both sides agree on a pushed commit and the revision that the commit was created from."""
         with self.context.db.write() as tx:
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})

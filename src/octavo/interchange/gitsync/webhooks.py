@@ -96,7 +96,7 @@ def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: byt
 
 
 def _notice(context: Context, of: type[Connected], id: str, organization: str, body: bytes) -> None:
-    """Request a sync if the webhook concerns one of its branches or pull requests."""
+    """Request a sync if the webhook concerns one of the sync's branches or pull requests."""
     with context.db.read() as tx:
         row = store.find(tx, of, id)
         spaces = [id, *(member.space_id for member in store.list_members(tx, id))]

@@ -416,7 +416,8 @@ def present_site_state(row: ProjectRow) -> GitSyncState:
 
 
 def present_operation(run: SyncRunRow) -> GitOperation:
-    """Present a sync as an operation. Its direction is the one in which most of the changes were made."""
+    """Present a sync as an operation. The direction of the operation is the direction in which most of the changes
+    were made."""
     done = {"running": "running", "failed": "failure", "stopped": "failure"}.get(run.status, "success")
     return GitOperation(
         state=done,  # type: ignore[arg-type]

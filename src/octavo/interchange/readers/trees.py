@@ -52,9 +52,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Settings of a folder: its title, its position, and the file that contains its page if that isn't the index
-    file. ``order``: the names of its contents in order, each with its title if specified. Contents that aren't
-    listed are placed at ``...``, or at the end."""
+    """Settings of a folder: its title, its position, and the file that contains the folder's page, unless that is
+    the index file. ``order``: the names of the folder's contents in order, each with its title if specified.
+    Contents that aren't listed are placed at ``...``, or at the end."""
 
     def __init__(
         self,

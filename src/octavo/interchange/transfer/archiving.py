@@ -22,7 +22,7 @@ SECONDS = 10
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)
-"""Date of every entry. It is fixed, so that archives of the same state always have the same bytes."""
+"""Date of every archive entry. The date is fixed, so that archives of the same state always have the same bytes."""
 _PACKED = (
     ".png",
     ".jpg",

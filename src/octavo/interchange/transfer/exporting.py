@@ -258,8 +258,8 @@ class _Tree(msgspec.Struct, frozen=True):
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the plan for the previous text. Entries that don't have
-        their own title don't get one."""
+        """Return the entries of SUMMARY.md. ``before``: the plan for the previous text. Entries without their own
+        title don't get a title."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())

@@ -1,8 +1,8 @@
 """Import the files of a source as one revision of a space.
 
-Sources, files, and the index are written first, in small transactions. Nothing refers to them until the last
-transaction, which is short, creates the revision. If a process is killed at any point, the result is either the
-complete revision or no revision."""
+Sources, files, and the index are written first, in small transactions. Nothing refers to them until a short final
+transaction creates the revision. If a process is killed at any point, the result is either the complete revision or
+no revision."""
 
 from __future__ import annotations
 
@@ -196,8 +196,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source, and store its text and files. Nothing refers to them yet. ``is_space``: a function that
-    returns whether an ID belongs to a space that pages of the source can link to."""
+    """Read a source, and store its text and files. Nothing refers to the stored content yet. ``is_space``: a
+    function that returns whether an ID belongs to a space that pages of the source can link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0

@@ -133,8 +133,8 @@ def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Record the local change request into which a remote change request is imported. Return the ID of the run that
-    records this. The run stays open."""
+    """Record, in a run, the local change request into which a remote change request is imported. Return the ID of
+    the run, which stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 
 

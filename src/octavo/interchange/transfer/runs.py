@@ -305,8 +305,8 @@ def _folder_name(run: ImportRunRow) -> str:
 
 
 def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
-    """Return the IDs of the change request and the page into which a run imports. Raises NotFound if they don't
-    exist, Conflict if the change request isn't open, and Forbidden if the caller doesn't have permission."""
+    """Return the IDs of the change request and the page into which a run imports. Raises NotFound if either of them
+    doesn't exist, Conflict if the change request isn't open, and Forbidden if the caller doesn't have permission."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
     state = main_seen_by(tx, space)

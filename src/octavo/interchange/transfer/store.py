@@ -33,8 +33,8 @@ NOBODY = ""
 class ImportRunRow(Struct, frozen=True):
     """Import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants``: stored as JSON.
     ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run imports a newer
-    state. ``folder``: the folder that contains its files after it has completed. ``identity``: the identity of the
-    source, for an import by the command."""
+    state. ``folder``: the folder that contains the imported files after the run has completed. ``identity``: the
+    identity of the source, for an import with the `octavo import` command."""
 
     id: str
     organization_id: str
@@ -352,8 +352,8 @@ def completed_of(tx: Transaction, origin: str) -> list[ImportRunRow]:
 
 
 def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, str | None]]:
-    """Return the sources most recently imported into a space, newest first. Each consists of its first run and, if
-    the command imported it, its identity."""
+    """Return the sources most recently imported into a space, newest first. Each source is returned as its first run
+    and, if the command imported the source, its identity."""
     return tx.all(
         """SELECT coalesce(origin, id), max(identity) FROM import_runs
            WHERE space_id = :space AND status = 'completed' AND preview = 0

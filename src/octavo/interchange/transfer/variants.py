@@ -1,5 +1,5 @@
-"""Import versions and languages in addition to the one that is imported into the target of a run. Each of them gets
-its own space, and the spaces become variants of one site."""
+"""Import versions and languages in addition to the variant that is imported into the target of a run. Each of these
+variants gets its own space, and the spaces become variants of one site."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Variants:
 
     def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
         """Make the spaces variants of a site, in the transaction that ends the run. Return the problems.
-        ``was_empty``: whether the target was empty before the import; if so, it gets the name of its
+        ``was_empty``: whether the target was empty before the import; if so, the target gets the name of its
         variant."""
         run, structure = self._run, self._source.structure
         first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)

@@ -138,8 +138,8 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin and the scope of the crawl according to the URL that the first page was redirected to:
-        its origin and its folder."""
+        """Set the origin and the scope of the crawl to the origin and the folder of the URL that the first page was
+        redirected to."""
         parts = read_address(url)
         if parts is None:
             raise SourceError("the URL isn't valid. Enter an http or https URL.")

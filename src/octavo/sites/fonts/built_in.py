@@ -1,8 +1,8 @@
 """Built-in fonts for customization, served from Octavo's own host: their files and CSS.
 
-The files in ``files/`` are unmodified files from the Fontsource packages, with each font's license alongside. They are
-split by script, so that a page fetches only the scripts that it uses. Until a font has loaded, text is shown in a
-system font with the same widths and heights, so that the layout doesn't shift."""
+The files in ``files/`` are unmodified files from the Fontsource packages, with each font's license alongside. The
+files are split by script, so that a page fetches only the scripts that it uses. Until a font has loaded, text is
+shown in a system font with the same widths and heights, so that the layout doesn't shift."""
 
 from __future__ import annotations
 

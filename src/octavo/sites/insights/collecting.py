@@ -75,8 +75,8 @@ class _Batches:
         self._lock, self._writing = threading.Lock(), threading.Lock()
 
     def write(self, database: Database, rows: Sequence[EventRow]) -> None:
-        """Write the rows, and return when they are stored. If the transaction fails, raises its error, and rows from
-        other requests stay queued."""
+        """Write the rows, and return when they are stored. If the transaction fails, raise its error, and keep rows
+        from other requests in the queue."""
         with self._lock:
             self._waiting.append(rows)
         with self._writing:

@@ -77,9 +77,8 @@ _COMPUTED = {
 _WHOLE = {"dayOfWeek": (1, 7), "hourOfDay": (0, 23)}
 """Integer columns, with their minimum and maximum values."""
 _ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint", "eventPageNotFoundType")
-"""Columns that are always null. Locations aren't stored, because they could be derived only from IP
-addresses. Pages hidden by conditions don't exist for visitors, so they can't be distinguished from other
-missing pages."""
+"""Columns that are always null. Locations aren't stored, because they could be derived only from IP addresses.
+Requests for pages that are hidden by conditions can't be distinguished from requests for other missing pages."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),

@@ -1,4 +1,4 @@
-"""Queries on site events, and their results. The API and the chart page both use them."""
+"""Queries on site events, and their results. The API and the chart page both use these queries."""
 
 from __future__ import annotations
 

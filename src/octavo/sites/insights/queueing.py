@@ -1,7 +1,7 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
 Events are held in memory, up to a limit, and are written in batches. Many searches run while a reader types. Only
-the searches at which the reader paused are counted. The reader is remembered only as long as these events are in
+the searches after which the reader paused are counted. The reader is remembered only as long as these events are in
 the queue."""
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class EventQueue:
     ) -> None:
         """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function
         that creates the event when it is written, so that the request doesn't have to do that work. ``visitor``: the
-        visitor's claims, in the format that conditions use. ``typist``: a key for searches by the same reader, which
-        is never stored."""
+        visitor's claims, in the format that conditions use. ``typist``: a key that is the same for all searches by a
+        reader and is never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:

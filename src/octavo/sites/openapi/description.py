@@ -257,7 +257,7 @@ class ApiDescription:
 
     def subtypes(self, value: object) -> list[Data]:
         """Return references to the subtypes of a discriminator if the schema doesn't list them: the subtypes in its
-        mapping or, if there are none, the schemas that extend it with ``allOf``."""
+        mapping or, if there are none, the schemas that extend the schema with ``allOf``."""
         mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
         targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
         if targets:
@@ -330,8 +330,8 @@ class ApiDescription:
     # --- tags ---------------------------------------------------------------------------------------------
 
     def tags(self) -> list[ApiTag]:
-        """Return the tags with operations, and their parent tags, in the order of the specification. If it
-        has groups, tags are in the order of the groups, followed by the remaining tags."""
+        """Return the tags with operations, and their parent tags, in the order of the specification. If the
+        specification has groups, tags are in the order of the groups, followed by the remaining tags."""
         declared: dict[str, Data] = {}
         for each in list_of(self.data.get("tags")):
             name = text_of(object_of(each).get("name"))

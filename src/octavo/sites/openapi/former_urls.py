@@ -52,8 +52,8 @@ class _Release(Struct, frozen=True):
 
 class Gone(Struct, frozen=True):
     """Operation that was removed. ``since``: the name of the first version without the operation. ``at``: the time
-    in milliseconds when that version was published. ``instead``: the page of the operation that now has the removed
-    operation's ID. ``changes``: the changelog page."""
+    in milliseconds when that version was published. ``instead``: the page of the operation that now uses the ID of
+    the removed operation. ``changes``: the changelog page."""
 
     title: str
     method: str

@@ -43,7 +43,7 @@ class ApiModel(Struct, frozen=True):
 
     name: str
     letter: str
-    """Letter to sort the model under: the first letter of its name, after the namespace if all names share one."""
+    """Letter to sort the model under: the first letter of its name, not counting a namespace that all names share."""
     kind: str
     about: str
     fields: tuple[str, ...]

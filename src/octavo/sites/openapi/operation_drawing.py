@@ -46,8 +46,8 @@ from .trying import can_try, list_origins
 from .validating import METHODS
 
 MANY = 12
-"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without the content
-and samples of errors, which are nearly always the same."""
+"""Number of operations on a page above which operations are shown in less detail: with fewer levels, and without the
+content and samples of errors, which are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
 """Maximum number of media types per body or response for which examples are shown."""
@@ -160,8 +160,8 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each authentication method, with all schemes that it combines. Schemes are described on the
-        authentication page, unless there is only one scheme."""
+        """Return a line for each authentication method, with all schemes that the method combines. Schemes are
+        described on the authentication page, unless there is only one scheme."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
             nodes: Nodes = [] if way else [self._label("no_authentication")]

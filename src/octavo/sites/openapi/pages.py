@@ -191,7 +191,7 @@ class _Pages:
         return page.id
 
     def add_labeled(self, word: str, **fields: Any) -> str:
-        """Add a page whose title is one of ``ReferenceWords``. Its path is the same in every language."""
+        """Add a page whose title is one of ``ReferenceWords``. The path of the page is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
@@ -200,17 +200,17 @@ class _Pages:
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
-        """Add the overview page. If the API has no description, the page only lists the tags and is added
-        after their pages, so that it doesn't change their paths."""
+        """Add the overview page. If the API has no description, the page only lists the tags, and is added after the
+        tag pages so that it doesn't change those pages' paths."""
         about = {"doc": "info", "page": "info", "seed": self._asked.seed}
         title = self._description.title
         self.add(_OVERVIEW, title, slug="overview", link_title=self.words.overview, props=about)
         self.pages.insert(0, self.pages.pop())
 
     def add_above(self, names: Sequence[str], grouping: str) -> None:
-        """Add the general pages of the API. ``grouping``: the groups of the operations that the pages link
-        to. The pages are placed before the tags but added after them, so that they don't change the tags'
-        paths."""
+        """Add the general pages of the API. ``grouping``: the groups of the operations that the pages link to. The
+        pages are placed before the tag pages but added after them, so that they don't change the paths of the tag
+        pages."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
             # The authentication page has samples next to the text, which need the space reserved for the

@@ -158,7 +158,7 @@ class SchemaRenderer:
         self._waited = 0
         self._looked = 0
         self._nulls: dict[str, bool] = {}
-        """Whether each schema allows only null, by the reference to it."""
+        """Whether each schema allows only null, by the reference to the schema."""
         self._fills = False
         self._at: list[str] = []
         """Names of the current part, from the outside in, such as `body`, `output`, and `title`."""
@@ -315,8 +315,8 @@ class SchemaRenderer:
         return self._predict_title(name, schema["items"], above, deep + 1) if "items" in schema else None
 
     def _has_nested(self, value: object, above: tuple[str, ...], deep: int) -> bool:
-        """Return whether a schema has content to collapse, without examining all of it. If the answer would take too
-        long, return True."""
+        """Return whether a schema has content to collapse, without examining all of it. If determining this would
+        take too long, return True."""
         self._looked += 1
         if self._looked > _PROMISED:
             return True
@@ -401,8 +401,8 @@ class SchemaRenderer:
 
     @staticmethod
     def _fold_context(name: str, title: Nodes) -> Data:
-        """Return the context of an expandable section for screen readers, which read its title without the
-        content above it; empty if the title includes the context."""
+        """Return the context of an expandable section for screen readers, which read the section's title without the
+        content above the section; empty if the title includes the context."""
         says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
         return {"of": name} if name and not says else {}
 
@@ -435,7 +435,7 @@ class SchemaRenderer:
         return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
-        """Return the constraints on a value other than its type."""
+        """Return the constraints on a value, except its type."""
         if _OF_VALUES.isdisjoint(schema):
             return []
         found: list[Block] = []
@@ -600,7 +600,8 @@ class SchemaRenderer:
     def _variants(
         self, variants: Sequence[object], above: tuple[str, ...], word: str, discriminator: Data
     ) -> list[Block]:
-        """Return the variants. ``discriminator``: the field that distinguishes them, with its values."""
+        """Return the variants. ``discriminator``: the field that distinguishes the variants, with the values of that
+        field."""
         made = []
         property_name = text_of(discriminator.get("propertyName"))
         labels: dict[str, str] = {}

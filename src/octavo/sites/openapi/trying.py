@@ -82,9 +82,9 @@ class FormServer(Struct, omit_defaults=True):
 
 
 class FormField(Struct, omit_defaults=True):
-    """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC
-    6570, using OpenAPI's terms); without a style, the text is sent unchanged. ``kind``: its type in the
-    schema. ``schema``: the schema to validate it with."""
+    """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC 6570,
+    using OpenAPI's terms); without a style, the text is sent unchanged. ``kind``: its type in the schema.
+    ``schema``: the schema to validate the value with."""
 
     name: str
     type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
@@ -315,8 +315,8 @@ def _answers(
 
 
 def list_origins(description: ApiDescription, operation: DescribedOperation) -> list[str]:
-    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: the operation's
-    servers, and the hosts that issue tokens for it."""
+    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: the
+    operation's servers, and the hosts that issue tokens for the operation."""
     found: dict[str, None] = {}
     by_us = _proxy(description, operation) == "always"
     for server in () if by_us else _servers(description, operation):

@@ -127,8 +127,8 @@ class ContentUrls(Struct):
 
 class SpecContent(Struct):
     """Content of a version. ``filesystem``: its files by name, starting with the specification itself. For site
-    renderers, it is a list in the format that Scalar's parser loads. ``url``: the URL of the complete specification in
-    one file, as OpenAPI 3 in JSON."""
+    renderers, the files are in a list, in the format that Scalar's parser loads. ``url``: the URL of the complete
+    specification in one file, as OpenAPI 3 in JSON."""
 
     filesystem: dict[str, SpecFile] | list[SpecFile]
     url: str

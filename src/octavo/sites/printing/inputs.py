@@ -71,7 +71,7 @@ def collect_order(
 
 
 class _UsedReferences:
-    """Pages that documents link to, and files that they show. Dicts preserve their order."""
+    """Pages that documents link to, and files that they show. Dicts are used because they preserve the order."""
 
     def __init__(self) -> None:
         self.pages: dict[str, None] = {}

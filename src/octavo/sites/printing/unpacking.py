@@ -1,6 +1,6 @@
 """Convert web fonts for typst: decompress them, write one weight per file, and rename them.
 
-Because organizations upload fonts, this runs in the sandboxed process that typesets a PDF."""
+Because organizations upload fonts, this code runs in the sandboxed process that typesets a PDF."""
 
 from __future__ import annotations
 

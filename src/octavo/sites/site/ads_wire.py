@@ -16,7 +16,7 @@ Id = Annotated[str, Meta(max_length=256)]
 
 
 class UpdateAds(Struct):
-    """Update of a site's ads: a ``topic`` submits the site for review; otherwise, its ads are disabled."""
+    """Update of a site's ads: a ``topic`` submits the site for review; without a topic, the site's ads are disabled."""
 
     status: Literal["in-review", "disabled"] = "in-review"
     topic: Topic = "webdev"

@@ -1,7 +1,7 @@
 """Git sync for a site: ``docs.yaml`` contains its structure, and each space has a folder.
 
-The structure is synced as a whole in one direction. If both sides have changed it since the last sync, a person decides
-which version to keep. Spaces are synced page by page, like all synced spaces.
+The structure is synced as a whole in one direction. If both sides have changed the structure since the last sync, a
+person decides which version to keep. Spaces are synced page by page, like all synced spaces.
 """
 
 from __future__ import annotations

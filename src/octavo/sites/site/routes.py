@@ -419,6 +419,6 @@ def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Organizat
 
 @operation("deletePicture", "DELETE", _PICTURES + "/{pictureId}", needs=Can.CREATE_CONTENT)
 def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image. Sites that use it no longer show it."""
+    """Delete an image. Sites that use the image no longer show it."""
     with call.db.write() as tx:
         return site_images.delete(tx, org, picture_id)

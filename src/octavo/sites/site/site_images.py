@@ -100,7 +100,7 @@ def insert(
 
 
 def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image. Sites that use it no longer show it. Return False if it doesn't exist."""
+    """Delete an image. Sites that use the image no longer show it. Return False if it doesn't exist."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM pictures WHERE id = :id AND organization_id = :org",
         id=picture_id,

@@ -1,12 +1,12 @@
 """Tokens that let external renderers read a site through the API for a visitor.
 
-Tokens are JWTs, because renderers read their claims. They are short and stay the same for an hour, because
+Tokens are JWTs, because renderers read the claims in them. They are short and stay the same for an hour, because
 renderers cache pages in folders named after the token, and the length of folder names is limited. Therefore, the
-header is empty, and the signature is truncated to 96 bits. The expiration time and the site are part of the
-signed text, but not of the token, because they can be derived from the time and the request. A person or an API
+header is empty, and the signature is truncated to 96 bits. The expiration time and the site are part of the signed
+text, but not of the token, because they can be derived from the time and the request. A person or an API
 specification can be requested only if a page on the site refers to that person or specification. A token stops
-working when the visitor's access ends: when the share link or the visitor authentication key is no longer valid,
-or when the site is unpublished or its visibility changes."""
+working when the visitor's access ends: when the share link or the visitor authentication key is no longer valid, or
+when the site is unpublished or its visibility changes."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def _ends() -> tuple[int, int]:
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiration time, and the grant that gives its holder access, so that the token expires with
-    that grant."""
+    """Sign the token, its expiration time, and the grant that gives the holder access, so that the token expires
+    with that grant."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":

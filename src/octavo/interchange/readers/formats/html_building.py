@@ -216,8 +216,8 @@ class NodeBuilder:
         return found
 
     def _note(self, name: str) -> list[Node]:
-        """Return a footnote with its text. The text is empty if it is nested too deeply, for example because the
-        footnote refers to itself."""
+        """Return a footnote with its text. The text is empty if the footnote is nested too deeply, for example
+        because it refers to itself."""
         inside = self.flow(self.notes[name]) if self.depth < self.deepest // 2 else []
         label = str(list(self.notes).index(name) + 1)
         body = make_fragment(label, "annotation-body", inside or [make_block("paragraph", [make_text("")])])

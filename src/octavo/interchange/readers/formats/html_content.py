@@ -71,7 +71,7 @@ def find_main_content(tree: Any) -> Any:
 
 
 def drop_lead(main: Any, description: str) -> None:
-    """Drop a description that repeats the one in the page's front matter below the title."""
+    """Drop the description below the title if it repeats the description in the page's front matter."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":
@@ -138,7 +138,7 @@ def drop(element: Any) -> None:
 
 
 def _drop_with_parent(element: Any) -> None:
-    """Remove an element, but keep the text after it. If its parent is then empty, also remove the parent."""
+    """Remove an element, but keep the text after it. If the element's parent is then empty, also remove the parent."""
     parent = element.getparent()
     drop(element)
     if parent is None:

@@ -70,7 +70,7 @@ _SILENT = (
 _GENERATED = _all(
     "text", "table-of-content illustration-index table-index object-index user-index alphabetical-index"
 )
-"""Generated parts of a document, such as a table of contents, that Octavo generates itself."""
+"""Parts of a document that Octavo generates itself, such as a table of contents."""
 _HOLDERS = _all("text", "section index-body index-title bibliography numbered-paragraph")
 _ITEMS, _ROWS = _all("text", "list-item list-header"), _all("table", "table-rows table-row-group")
 _DELETED, _INSERTED = _q("text:deletion"), _q("text:insertion")

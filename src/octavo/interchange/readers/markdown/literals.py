@@ -1,5 +1,5 @@
 """Read values from a JavaScript or TypeScript file without running it: literals, constants in the file or in
-imported files, and return values of functions that return them. All other values are `UNKNOWN`."""
+imported files, and the results of functions that return one of these. All other values are `UNKNOWN`."""
 
 from __future__ import annotations
 

@@ -518,8 +518,8 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Replace the text of a card link, which is only its URL, with the title of the target page if the export
-        contains that page."""
+        """Replace the text of a card link, which is only the link's URL, with the title of the target page if the
+        export contains that page."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (

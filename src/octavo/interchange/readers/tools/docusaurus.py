@@ -48,8 +48,8 @@ def _find_docusaurus(files: Heads) -> str | None:
 
 
 def _docusaurus_config(files: Heads, project: str) -> tuple[str, JsonObject]:
-    """Return the path of the configuration file, which is empty if there is none, and its values. Docusaurus 1 kept
-    documents next to the configuration folder, and used different names for the same settings."""
+    """Return the path and the values of the configuration file. If there is no such file, the path is empty.
+    Docusaurus 1 kept documents next to the configuration folder, and used different names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
         return path, mapping(read_export(module_at(files, path)))

@@ -51,7 +51,7 @@ def _never_shown(head: Mapping[str, object], section: bool) -> bool:
 
 
 def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
-    """If several sibling pages have the same title in the navigation, use the pages' own titles instead."""
+    """Use the pages' own titles if several sibling pages have the same title in the navigation."""
     named = Counter(entry.title for entry in entries)
     for entry in entries:
         if entry.path and named[entry.title] > 1 and files.title(entry.path):

@@ -413,7 +413,8 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
 
 
 def _name_languages(tree: nodes.document) -> None:
-    """Set the language of code blocks that don't specify one to the language that was last set above them."""
+    """Set the language of each code block that doesn't specify a language to the language that was last set above
+    the block."""
     language = ""
     for node in tree.findall(lambda node: isinstance(node, (nodes.comment, nodes.literal_block))):
         if isinstance(node, nodes.comment):

@@ -547,7 +547,7 @@ def _doxygen_title(tree: Any) -> str:
 
 
 def _members(table: Any) -> None:
-    """Rewrite a list of class members. Move its heading above it, and drop rows that only add space."""
+    """Rewrite a list of class members. Move the list's heading above the list, and drop rows that only add space."""
     for row in list(table.iter("tr")):
         kinds = row.get("class") or ""
         heading = next(row.iter("h2"), None)

@@ -1,6 +1,6 @@
-"""Share links: named URLs with a key, which can be disabled individually.
+"""Share links: named URLs, each with a key. They can be disabled individually.
 
-A key is derived from the ID of its link, so that it can be displayed again. Keys are looked up by their hash.
+A key is derived from the ID of its link, so that the key can be displayed again. Keys are looked up by their hash.
 """
 
 from __future__ import annotations

@@ -683,7 +683,7 @@ class PutThemes(Struct, rename="camel"):
 
 
 class CustomizationSettings(SettingsGroup, rename="camel"):
-    """Settings that have the same format in requests and responses. Omitted settings get their default."""
+    """Settings that have the same format in requests and responses. Omitted settings get their default values."""
 
     styling: Styling = field(default_factory=Styling)
     internationalization: Annotated[

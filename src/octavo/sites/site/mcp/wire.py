@@ -41,9 +41,8 @@ class Urls(Struct):
 
 
 class McpServer(Struct, tag_field="object", tag="site-mcp-server", kw_only=True):
-    """MCP server. ``headers``: the headers to send with every request to the server, which can contain
-    secrets. ``condition``: a condition that limits which visitors can use the server; by default, everyone
-    can."""
+    """MCP server. ``headers``: the headers to send with every request to the server. They can contain secrets.
+    ``condition``: a condition that limits which visitors can use the server; by default, everyone can."""
 
     id: str
     name: str

@@ -35,9 +35,9 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """Target of a path. ``target``: a path relative to the site (quoted, without a leading slash), or a complete URL.
-    ``redirect``: the site redirect that applies, if any. ``site_space``: if there is none, the site space that the URL
-    points to or whose files contain the redirect."""
+    """Target of a path. ``target``: a path relative to the site (quoted, without a leading slash), or a complete
+    URL. ``redirect``: the site redirect that applies, if any. ``site_space``: if no site redirect applies, the site
+    space that the URL points to or whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None

@@ -289,8 +289,8 @@ class _Arrangement:
         default: DocsEntry | None = None,
     ) -> list[str]:
         """Return a unique path for each entry: the path that it specifies, its previous path (``olds``), or a path
-        derived from its title, in this order of preference. ``taken``: paths that are available only to the default,
-        which isn't shown at its path."""
+        derived from its title, in this order of preference. ``taken``: paths that only the default can have, because
+        the default isn't shown at its path."""
         found: dict[int, str] = {}
 
         def is_taken(at: int) -> Callable[[str], bool]:

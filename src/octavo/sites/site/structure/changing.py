@@ -57,7 +57,7 @@ def read_path(field: str, text: str) -> str:
 
 
 def lock(tx: Transaction, site_id: str) -> None:
-    """Lock a site until the transaction ends, so that no other transaction changes it."""
+    """Lock a site until the transaction ends, so that no other transaction changes the site."""
     tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
 
 
