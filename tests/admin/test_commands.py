@@ -168,7 +168,7 @@ def test_organizations_are_selected_by_host_name_or_title(octavo: Shell, tmp_pat
         assert code == 1
         assert "There is no organization 'nothing'. Choose one of these:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
-    assert code == 1 and "--org: is required to choose an organization" in err and id in err
+    assert code == 1 and "--org: is required. Choose an organization" in err and id in err
 
 
 def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(

@@ -193,7 +193,7 @@ def test_an_audience_can_have_share_links_and_claims(app, site):
     first = next(one for one in sections if not one["draft"])
     section = f"{path}/sections/{first['id']}"
     app.call("PATCH", section, {"condition": 'visitor.claims.plan == "pro"'})
-    form = page.get_by_role("form", name="Preview for a visitor with these claims")
+    form = page.get_by_role("form", name="Preview as a visitor with these claims")
     seen = form.get_by_role("list", name="Visible content", exact=True)
     for plan, words in (("free", "Condition not met"), ("pro", "Condition met")):
         form.get_by_label("plan").select_option(plan)

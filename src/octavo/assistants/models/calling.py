@@ -63,9 +63,10 @@ class Model(Struct, frozen=True):
         max_tokens: int = MAX_TOKENS,
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
-        """Yield the answer in chunks. ``judge``: a function that returns the problem with a complete answer, for
-        the log. Raises ModelFailed if there is no usable answer, TooManyRequests if the organization's budget is
-        spent, and DeadlineExceeded if there is no time left. Don't call this inside a transaction."""
+        """Yield the answer in chunks. ``judge``: a function that checks the finished answer and returns a description
+        of its problem, which is logged; None if there is none. Raises ModelFailed if there is no usable answer,
+        TooManyRequests if the organization's budget is spent, and DeadlineExceeded if there is no time left. Don't
+        call this inside a transaction."""
         sent = [ModelMessage("system", self._system()), *messages]
         sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]
         characters = sum(len(message.content) for message in sent)

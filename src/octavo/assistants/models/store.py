@@ -131,8 +131,8 @@ def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, byt
 
 
 def find_oldest_kept(tx: Transaction, most: int) -> int:
-    """Return when the most recently used vector beyond the limit was last used, in milliseconds; 0 if the limit isn't
-    exceeded. ``most``: the maximum number of vectors to keep."""
+    """Return the time, in milliseconds, at which the most recently used vector beyond the limit was last used; 0 if
+    the limit isn't exceeded. ``most``: the maximum number of vectors to keep."""
     found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
     return int(found or 0)
 

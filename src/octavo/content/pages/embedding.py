@@ -1,6 +1,6 @@
 """Embed web pages.
 
-Players of known providers are derived from the URL alone. Any other URL is fetched for its title, with the
+Players for known providers are derived from the URL alone. Any other URL is fetched for its title, with the
 guarded fetcher and tight limits; nothing in its response is used as markup.
 """
 

@@ -70,7 +70,7 @@ class ChangeOverlay(Struct, frozen=True):
 
 
 class Links:
-    """Links of a space for one request."""
+    """Links in a space, loaded for one request."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ def present_tag(tag: Tag) -> RevisionTag:
 
 
 class GivenTagRef(Struct, tag_field="kind", tag="tag", forbid_unknown_fields=True):
-    """Reference to a tag of the same space."""
+    """Reference to a tag in the same space."""
 
     tag: Annotated[str, Meta(min_length=1, max_length=MAX_SLUG, pattern=NOT_BLANK)]
 

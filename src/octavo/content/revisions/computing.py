@@ -222,7 +222,8 @@ def _computer(source: ComputedSource) -> Computer:
 
 
 def build_input(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> ComputeInput:
-    """Return a computer's input for a reader. Raises BadRequest if a dependency is invalid."""
+    """Return the input of the script that computes a page, limited to what the reader can see. Raises BadRequest if a
+    dependency is invalid."""
     values = {
         name: _value(tx, asker, f"source.dependencies.{name}", dependency)
         for name, dependency in source.dependencies.items()

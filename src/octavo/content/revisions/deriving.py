@@ -154,7 +154,8 @@ def register_derived(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Provide all data derived from these changes to main. One transaction in the ``with`` block applies the data.
+    """Prepare all data that is derived from these changes to main. The caller applies the data in one transaction
+    inside the ``with`` block.
 
     Call this outside any transaction. If the block fails, the data is discarded.
     """

@@ -243,7 +243,7 @@ def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
 
 
 def recount(db: Database, space_id: str) -> None:
-    """Correct the page counts of words."""
+    """Correct the stored numbers of pages that contain each word."""
     with db.read() as tx:
         wrong = sorted(store.find_wrong_counts(tx, space_id).items())
     for start in range(0, len(wrong), BATCH):

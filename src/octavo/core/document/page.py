@@ -225,7 +225,7 @@ class _Head:
         self.values, self.problems, self.front = values, problems, front
 
     def read(self, field: Field) -> Any:
-        """Return the value of a field and remove its keys."""
+        """Return a field's value, and remove the field's keys from the front matter."""
         key = field.keys[0]
         match field.type:
             case "text" | "long text":

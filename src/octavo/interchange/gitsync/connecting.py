@@ -102,7 +102,7 @@ def connect(
     row, hook = new_row(tx, context, at, wanted)
     if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
         raise Conflict(
-            "This space has restricted pages, which can't be synced with Git. Let everyone see them first."
+            "This space has restricted pages, which can't be synced with Git. Remove the restrictions first."
         )
     if store.find(tx, at.rows, at.id) is not None:
         raise Conflict(f"This {at.kind} is already synced. Disconnect it first.")

@@ -613,5 +613,5 @@ def _require_open(tx: Transaction, main: State) -> None:
     if list_restricted(tx, main):
         raise Stopped(
             Reason.CONTENT,
-            "Restricted pages can't be synced with Git. Let everyone see them, or disconnect the space.",
+            "Restricted pages can't be synced with Git. Remove the restrictions, or disconnect the space.",
         )

@@ -206,8 +206,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """Separate ``ByteCache`` for each application in this process. A module declares the cache with its share, and each
-    database has its own instance."""
+    """Separate ``ByteCache`` for each application in this process. A module declares the cache with its share of the
+    memory, and each database has its own instance."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)

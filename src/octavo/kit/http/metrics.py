@@ -117,7 +117,7 @@ class Metrics:
         )
 
     def meter(self, operation: str) -> RequestMeter:
-        """Return the meter for requests of one operation."""
+        """Return the meter for requests to one operation."""
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:

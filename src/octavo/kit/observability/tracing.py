@@ -1,4 +1,4 @@
-"""Traces, which record the steps of the work for a request or a job, and the duration of each step.
+"""Traces: the steps of a request or job, and how long each one takes.
 
 Tracing is off unless OpenTelemetry's environment variables specify a collector. Without a collector, OpenTelemetry
 isn't loaded, and a span costs only one variable lookup. ``trace_export`` sends the spans.

@@ -69,7 +69,7 @@ def check() -> None:
     """Raise DeadlineExceeded if the deadline has passed, and let other threads compute. Call this in every
     iteration of a loop that may be slow."""
     if remaining(1) == 0:
-        raise DeadlineExceeded("the time limit for this work was reached")
+        raise DeadlineExceeded("the operation exceeded its time limit")
     pause()
 
 

@@ -92,8 +92,8 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     found = preview_account_deletion(tx, settings, user_id)
     if found.operator:
         raise Conflict(
-            "This account belongs to a server administrator. Set OCTAVO_ADMIN_EMAIL to other people's email"
-            " addresses and restart the server first."
+            "This account belongs to a server administrator. Before you delete it, set OCTAVO_ADMIN_EMAIL to"
+            " other people's email addresses and restart the server."
         )
     own = not isinstance(by, Stranger) and by.user_id == user_id
     if found.managed_by is not None and own:

@@ -272,7 +272,9 @@ class _ApiImport:
         if len(found) == 1:
             return text_of(found[0], "id")
         names = ", ".join(f"{text_of(one, 'title')} ({text_of(one, 'id')})" for one in there[:20]) or "none"
-        raise SourceError(f"--from-org: is required to choose an organization. The token can access: {names}")
+        raise SourceError(
+            f"--from-org: is required. Choose an organization that the token can access: {names}"
+        )
 
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()

@@ -68,7 +68,7 @@ def the_organization(context: Context) -> str:
             if named
             else ", but there is no organization yet. Start Octavo and create one first."
         )
-        raise BadRequest(f"--org: is required to choose an organization for the new space{there}")
+        raise BadRequest(f"--org: is required. Choose an organization for the new space{there}")
     return named[0].id
 
 

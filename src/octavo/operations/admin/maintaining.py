@@ -1,4 +1,4 @@
-"""Start and end maintenance and announcements, and send reminders if maintenance was left on.
+"""Start and end maintenance and announcements, and send reminders that maintenance mode is still on.
 
 The same functions serve the API and the command line. Every change is recorded in the audit log of each
 organization, because it affects all of them.

@@ -62,8 +62,8 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
             )
     if given.get("sso") and not org.settings.sso and not list_active_providers(tx, org.id):
         raise BadRequest(
-            "sso: requires an active SAML provider. Add one first, because otherwise only administrators"
-            " could sign in."
+            "sso: requires an active SAML provider. Add one first. Otherwise, only"
+            " administrators could sign in."
         )
     merge_rules: MergeRules | None = given.get("merge_rules")
     if merge_rules is not None and merge_rules.rules is not UNSET:

@@ -72,7 +72,7 @@ class MergeRules(Struct, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if (self.type == "rules") != (self.rules is not UNSET):
-            raise ValueError("rules: is required with the type `rules`, and must be omitted otherwise")
+            raise ValueError("rules: is required when `type` is `rules`, and must be omitted otherwise")
 
 
 class SitePointer(Struct, tag="site"):

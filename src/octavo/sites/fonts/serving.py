@@ -1,4 +1,4 @@
-"""An organization's fonts, as pages use them."""
+"""Fonts of an organization, as they are served to pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import store
 
 
 class ShownFace(NamedTuple):
-    """Face of a font. ``name``: the name of its file, which is part of ``url``."""
+    """Font face. ``name``: the name of its file, which is part of ``url``."""
 
     weight: int
     url: str

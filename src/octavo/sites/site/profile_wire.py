@@ -46,7 +46,7 @@ class SearchScope(Struct, rename="camel"):
         if self.mode == "specific" and self.site_space_ids is None:
             raise ValueError("scope.siteSpaceIds: is required when `mode` is `specific`")
         if self.restrict_to is not None and (self.mode != "default" or self.current_site_space is None):
-            raise ValueError("scope.restrictTo: requires `currentSiteSpace`, and the mode `default`")
+            raise ValueError("scope.restrictTo: requires `currentSiteSpace` and the `mode` `default`")
 
 
 class SearchSite(Struct, rename="camel"):

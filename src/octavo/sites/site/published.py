@@ -10,7 +10,7 @@ from .store import SiteRow
 
 
 def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
-    """Return the URL of a site: its own URL or, by default, the URL under the sites domain."""
+    """Return the URL of a site: the URL on its custom domain or, by default, the URL under the sites domain."""
     return (
         own_url(sites_url, site)
         or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{quote(site.basename)}/"

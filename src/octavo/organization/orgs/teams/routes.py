@@ -68,14 +68,14 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
 
 @operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS)
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
-    """Rename a team. Requires an owner of the team or an administrator."""
+    """Rename a team. You must be an owner of the team or an administrator."""
     with call.db.write() as tx:
         return present_team(call, editing.rename_team(tx, org, team_id, body.title.strip()), admin=True)
 
 
 @operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
-    """Delete a team and its grants. Requires an owner of the team or an administrator."""
+    """Delete a team and its grants. You must be an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.delete_team(tx, org, team_id)
 
@@ -90,7 +90,7 @@ def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
 )
 def set_team_picture(call: Call, org: OrgAccess, team_id: str, body: SetAvatar) -> Team:
     """Set a team's picture. It is scaled to at most 256 pixels and stored as a PNG; metadata is removed.
-    Everyone with its URL can load it. Requires an owner of the team or an administrator."""
+    Everyone with its URL can load it. You must be an owner of the team or an administrator."""
     image = read_avatar(body.image)
     with call.db.write() as tx:
         return present_team(call, editing.set_picture(tx, org, team_id, image), admin=True)
@@ -98,8 +98,7 @@ def set_team_picture(call: Call, org: OrgAccess, team_id: str, body: SetAvatar) 
 
 @operation("removeTeamPicture", "DELETE", _TEAM + "/picture", needs=Can.LIST_TEAMS)
 def remove_team_picture(call: Call, org: OrgAccess, team_id: str) -> bool:
-    """Remove the picture of a team. Its URL stops working. Requires an owner of the team or an
-    administrator."""
+    """Remove the picture of a team. Its URL stops working. You must be an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.remove_picture(tx, org, team_id)
 
@@ -124,7 +123,7 @@ def list_team_members(call: Call, org: OrgAccess, team_id: str, query: PageQuery
 def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTeamMembers) -> None:
     """Add and remove members of a team, by ID or email address; `memberships` sets roles.
 
-    Requires an owner of the team or an administrator.
+    You must be an owner of the team or an administrator.
     """
     roles = {name: membership.role for name, membership in body.memberships.items()}
     with call.db.write() as tx:
@@ -135,7 +134,7 @@ def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTe
 def add_team_member(
     call: Call, org: OrgAccess, team_id: str, user_id: str, body: AddTeamMember | None
 ) -> None:
-    """Add a member to a team, or change a member's role in the team. Requires an owner of the team or an
+    """Add a member to a team, or change a member's role in the team. You must be an owner of the team or an
     administrator."""
     role = None if body is None or body.role is UNSET else body.role
     with call.db.write() as tx:
@@ -146,7 +145,7 @@ def add_team_member(
     "deleteMemberFromOrganizationTeamById", "DELETE", _TEAM + "/members/{userId}", needs=Can.LIST_TEAMS
 )
 def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
-    """Remove a member from a team. Requires an owner of the team or an administrator."""
+    """Remove a member from a team. You must be an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.remove_member(tx, org, team_id, user_id)
 
