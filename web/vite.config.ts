@@ -102,7 +102,7 @@ export default defineConfig({
       output: {
         // The shell lists the names of all files, so long ones make it larger.
         chunkFileNames: "assets/[name]-[hash:7].js",
-        assetFileNames: "assets/[name]-[hash:6][extname]",
+        assetFileNames: "assets/[name]-[hash:5][extname]",
         codeSplitting: {
           groups: [
             { name: "shell", tags: ["$initial"], priority: 9 },

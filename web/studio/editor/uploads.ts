@@ -2,6 +2,7 @@
 import type { Node } from "prosemirror-model";
 import { Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
 import { holds, insertBlock } from "./blocks.ts";
 import { h, place } from "./dom.ts";
@@ -64,6 +65,11 @@ export function uploads(): Plugin<DecorationSet> {
   });
 }
 
+/** Return whether files are being uploaded into the page. */
+export function isUploading(view: EditorView): boolean {
+  return Boolean(key.getState(view.state)?.find().length);
+}
+
 function isPicture(file: File): boolean {
   return /^image\/(png|jpe?g|gif|webp|avif|svg\+xml)$/.test(file.type);
 }
@@ -88,7 +94,7 @@ export function takeFiles(
     const place = Math.min(at, view.state.doc.content.size);
     view.dispatch(view.state.tr.setMeta(key, { add: { id, at: place, name: file.name } } satisfies Meta));
     upload(file).then((uploaded) => {
-      if (view.isDestroyed) return;
+      if (view.isDestroyed) return onproblem(new Error(t("fileUploadedAfterLeaving", { name: file.name })));
       const found = key.getState(view.state)?.find(undefined, undefined, (spec) => spec.id === id)[0]?.from;
       const transaction = view.state.tr.setMeta(key, { remove: id } satisfies Meta);
       // The text around it may have been deleted.

@@ -45,7 +45,7 @@ import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
-import { askForFile, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
+import { askForFile, isUploading, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 import { readInput } from "./pendinginput.ts";
 
 /** The interval in milliseconds between checks for other people's saves, without and with an event stream. */
@@ -395,7 +395,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   }, { signal });
   addEventListener("beforeunload", (event) => {
     void flush().catch(() => {});
-    if (keptAt() === "nowhere") event.preventDefault();
+    if (keptAt() === "nowhere" || (view && isUploading(view))) event.preventDefault();
   }, { signal });
   /** The person whose caret is followed until the next action here. */
   let followed: string | undefined;

@@ -76,8 +76,8 @@ const KINDS: News["kind"][] = [
 const HIDDEN = 60_000;
 const LONGEST = 60_000;
 const RENEWED = 30_000;
-/** The number of milliseconds before a failed report of the person's location is first retried. */
-const RETRIED = 1_000;
+/** Half the number of milliseconds before a failed report of the person's location is first retried. */
+const RETRIED = 500;
 /** The maximum number of milliseconds between the event for a save of this tab and the response to the save. */
 const OWN = 1500;
 
@@ -257,7 +257,7 @@ class Presence {
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
-  #failures = 0;
+  #wait = RETRIED;
   /** The number of times that other people have joined, moved, or left. */
   #moves = 0;
   /** Whether the server knows that the person is present. */
@@ -325,19 +325,15 @@ class Presence {
     const { page, editing } = this.#said;
     this.#announced = true;
     clearTimeout(this.#again);
-    const said = this.#said;
     // The person isn't told about a failure, because it has no consequences for them.
     const isDone = await fetch(this.#address(), {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ page, activity: editing ? "editing" : "viewing" }),
     }).then(({ status }) => status < 500 && status !== 429, () => false);
-    if (said !== this.#said) return;
-    clearTimeout(this.#again);
-    const wait = RETRIED * 2 ** this.#failures;
-    this.#failures = isDone ? 0 : this.#failures + 1;
+    if (isDone) this.#wait = RETRIED;
     // Later, the regular report comes first.
-    if (!isDone && wait < RENEWED) this.#again = setTimeout(() => void this.#say(), wait);
+    else if (this.#wait < RENEWED) this.#again = setTimeout(() => this.#say(), this.#wait *= 2);
   }
 
   #leave(): void {
@@ -346,7 +342,6 @@ class Presence {
       void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
     }
     clearTimeout(this.#again);
-    this.#failures = 0;
     this.#announced = false;
     this.#said = undefined;
   }

@@ -27,6 +27,10 @@ def schedule_save(tx: Transaction, key: PageKey, row: LiveRow) -> LiveRow:
     """Record the version of a page that has unsaved steps, schedule its next save, and return the page's updated
     row."""
     moment = now()
+    if row.unsaved_since is None:
+        tx.live = (
+            False  # Reads of the branch, whose cached values depend on this, wait for a save from now on.
+        )
     since = row.unsaved_since or moment
     save_at = min(moment + PAUSE, since + _LONGEST)
     store.set_version(tx, key, row.version, since, save_at, moment)

@@ -242,7 +242,7 @@ def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
 def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
     """Return the time of the first unsaved step on any page of a branch; None if all changes are saved."""
     since: int | None = tx.value(
-        Live("SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL"),
+        "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
         branch=branch_id,
     )
     return since

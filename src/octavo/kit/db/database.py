@@ -170,9 +170,11 @@ class Live(str):
 
 class Transaction:
     """Open transaction on a database, which is the first parameter of every store function. It is valid only inside the
-    ``with`` block that created it."""
+    ``with`` block that created it. ``live``: whether it is a live transaction (``Database.write``). Code that changes
+    other rows after all sets this to False."""
 
     engine: Engine
+    live = False
 
     def __init__(self, caches: dict[Any, Any]) -> None:
         self.caches = caches
@@ -633,11 +635,12 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             raise (no_turn_error() if _is_busy(error) else self._explained(error)) from error
         transaction = _SqliteTransaction(self._writer, self.caches)
+        transaction.live = live
         try:
             before = (self._count_commits(), self._commits, _data_version(self._writer)) if live else None
             yield transaction
             self._writer.execute("COMMIT")
-            if before is not None:
+            if before is not None and transaction.live:
                 self._keep_generation(*before)
         except BaseException as error:
             with suppress(sqlite3.Error):

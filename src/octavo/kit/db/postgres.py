@@ -552,9 +552,11 @@ class PostgresDatabase(Database):
         try:
             with begin() as connection:
                 transaction = _PostgresTransaction(connection, self.caches)
+                transaction.live = live
                 try:
                     yield transaction
-                    row = connection.execute(_NOTIFY, (self._name, _LIVE if live else "")).fetchone()
+                    notice = (self._name, _LIVE if transaction.live else "")
+                    row = connection.execute(_NOTIFY, notice).fetchone()
                 except BaseException:
                     if not connection.broken:
                         connection.execute("ROLLBACK")
@@ -578,7 +580,7 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
         assert row is not None
         # Don't wait for the process's own notice, so that a thread reads its own writes.
-        self._changed(row[1], live)
+        self._changed(row[1], transaction.live)
         for effect in transaction._after_commit:
             effect()
 

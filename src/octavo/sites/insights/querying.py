@@ -252,7 +252,7 @@ def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Agg
         if column.column not in _COUNTS:
             grouped += names[places[-1]]
         position += len(one)
-    order = _order(body, answered, [names[place] for place in places])
+    order = _order(body, answered, [names[place] for place in places], grouped)
     selected = [f"{expression} AS {name}" for expression, name in zip(flat, names, strict=True)] or ["1"]
     found = store.aggregate(
         tx, asked.prefix, selected, asked.where, grouped, asked.having, order, body.limit, asked.parameters
@@ -265,18 +265,20 @@ def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Agg
     )
 
 
-def _order(body: Aggregate, answered: list[QueryColumn], names: list[list[str]]) -> str:
-    if body.order is UNSET:
-        return ""
-    for column, made in zip(answered, names, strict=True):
-        if column == body.order.by:
-            nulls = f", {', '.join(names[0])}" if names[0] and names[0] != made else ""
-            return (
-                f" ORDER BY {', '.join(f'{name} {body.order.direction}' for name in made)}{nulls}"
-                if made
-                else ""
-            )
-    raise BadRequest("order.by: must be a column from `select` or `groupBy`")
+def _order(body: Aggregate, answered: list[QueryColumn], names: list[list[str]], grouped: list[str]) -> str:
+    """Return SQL that sorts rows as requested. Rows that are equal in this respect are sorted by their groups, so that
+    the same query returns them in the same order, and the limit leaves out the same ones. ``names``: the names of each
+    column's expressions. ``grouped``: those to group by."""
+    parts: list[str] = []
+    if body.order is not UNSET:
+        made = next(
+            (made for column, made in zip(answered, names, strict=True) if column == body.order.by), None
+        )
+        if made is None:
+            raise BadRequest("order.by: must be a column from `select` or `groupBy`")
+        parts = [f"{name} {body.order.direction}" for name in made]
+        grouped = [name for name in grouped if name not in made]
+    return f" ORDER BY {', '.join([*parts, *grouped])}" if parts or grouped else ""
 
 
 def _time_range(range: str | Range) -> tuple[int, int]:
