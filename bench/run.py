@@ -131,10 +131,10 @@ def row(one: Figure) -> str:
     """Return the table cells of a figure."""
     ratio = "" if one.ratio is None else shown(one.ratio)
     beside = "" if one.beside is None else shown(one.beside)
-    verdict = {None: "", True: "met", False: "**missed**"}[one.is_met]
+    verdict = {None: "", True: "Met", False: "**Missed**"}[one.is_met]
     value = f"{shown(one.value)} {one.unit}".rstrip()
-    what = one.what.replace("|", "\\|")
-    return f"{what} | {value} | {beside} | {ratio} | {one.wanted} | {verdict} |"
+    what, wanted = (text[:1].upper() + text[1:] for text in (one.what.replace("|", "\\|"), one.wanted))
+    return f"{what} | {value} | {beside} | {ratio} | {wanted} | {verdict} |"
 
 
 def missing(outcomes: Sequence[Outcome]) -> list[str]:

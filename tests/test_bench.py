@@ -30,13 +30,13 @@ def test_the_table_shows_met_missed_and_missing_targets() -> None:
     outcomes = [runner.Outcome(read, figures, 60), runner.Outcome(sync, [], 0, "no time left")]
     told = runner.table(outcomes, 0.1)
     assert "Met: 2 of 4 with a target" in told
-    assert "| serving | page \\| bare | 80 us | 100 | 0.8 | at most 1 times | met |" in told
+    assert "| serving | Page \\| bare | 80 us | 100 | 0.8 | At most 1 times | Met |" in told
     assert (
-        "| serving | two processes | 1,500 per second | 1,000 | 1.5 | at least 1.7 times | **missed** |"
+        "| serving | Two processes | 1,500 per second | 1,000 | 1.5 | At least 1.7 times | **Missed** |"
         in told
     )
-    assert "| serving | memory | 90 MB |  |  | at most 80 | **missed** |" in told
-    assert "| serving | start | 2.5 s |  |  |  |  |" in told
+    assert "| serving | Memory | 90 MB |  |  | At most 80 | **Missed** |" in told
+    assert "| serving | Start | 2.5 s |  |  |  |  |" in told
     assert "* `sites`: no time left" in told
     assert runner.plot(figures).count("<rect") == 4
 
