@@ -145,6 +145,20 @@ def test_a_scan_checks_only_pages_that_changed(scene: ScanScene, monkeypatch: py
     assert len(checked) == 1
 
 
+def test_a_page_that_cannot_be_checked_keeps_its_findings_until_the_next_scan(
+    scene: ScanScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.scan()
+    assert "placeholder" in scene.on_page()
+    scene.write("Finished.\n")
+    with monkeypatch.context() as failing:
+        failing.setattr(scanning, "check_text", lambda *given: None)
+        assert scene.scan()["status"] == "done"
+    assert "placeholder" in scene.on_page()
+    scene.scan()
+    assert "placeholder" not in scene.on_page()
+
+
 def test_pages_that_differ_in_one_number_contradict_each_other(scene: ScanScene) -> None:
     text = "A message is retried {} times before the worker parks it."
     other = scene.world.get("admin", scene.place.path("/spaces/{spaceId}/content/path/writing"))["id"]

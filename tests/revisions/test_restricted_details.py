@@ -35,16 +35,16 @@ def test_older_revisions_of_a_change_request_hide_what_it_restricts_later(
     path = world.home.path(f"{SPACE}/revisions/{{revisionId}}", revisionId=older)
     reads = ("", "/pages", "/children", f"/page/{page}", "/changes", f"/changes/page/{page}")
 
-    def told(who: str) -> list[str]:
+    def events_of(who: str) -> list[str]:
         texts = {end: world.call(who, "GET", f"{path}{end}").text for end in reads}
         return [end for end, text in texts.items() if WORD in text or (page in text and page not in end)]
 
-    assert "/changes" in told("reader") and f"/page/{page}" in told("reader")
+    assert "/changes" in events_of("reader") and f"/page/{page}" in events_of("reader")
     restrict(world, CHANGE, ADMINISTRATORS, above if at == "below" else page)
     if later == "deleted":
         edit(world, CHANGE, {"operation": "delete_page", "page": page})
-    assert not told("reader") and not told("editor")
-    assert f"/page/{page}" in told("admin")
+    assert not events_of("reader") and not events_of("editor")
+    assert f"/page/{page}" in events_of("admin")
 
 
 @pytest.mark.parametrize("at", [SPACE, CHANGE])

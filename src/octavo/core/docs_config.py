@@ -287,7 +287,7 @@ class _DocsReader:
         return any(child.type == "space" for group in groups for child in group.children)
 
     def _as_section(self, entry: DocsEntry) -> DocsEntry:
-        """Return the entry in the form that a list of sections requires: a space becomes a section of its own."""
+        """Return the entry in the form that a list of sections requires: a space becomes its own section."""
         if entry.type != "space":
             return entry
         key = entry.key if (False, entry.key) not in self._keys else self._free_key(False, entry.key)

@@ -71,7 +71,7 @@ _ALIKE = (
     {"nl", "af"},
     {"it", "co", "la"},
 )
-"""Groups of languages that can't be told apart in short text."""
+"""Groups of languages that can't be distinguished in short text."""
 
 
 def space_language(name: str | None) -> str | None:

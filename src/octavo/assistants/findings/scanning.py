@@ -232,7 +232,11 @@ def _check_pages(
                 text = get_body(tx, page.body)
         except LookupError:
             continue  # The text was removed along with its page or space.
-        made[page_id] = check_text(page_id, text, rules.rules)
+        checked = check_text(page_id, text, rules.rules)
+        if (
+            checked is not None
+        ):  # Otherwise, the results of its last check stay, and the next scan tries again.
+            made[page_id] = checked
     return made
 
 

@@ -46,9 +46,9 @@ class _Unchecked(Struct, array_like=True, frozen=True):
     rules: tuple[tuple[str, str, str], ...]
 
 
-def check_text(page_id: str, text: str, rules: Iterable[StyleRule]) -> CheckedPage:
-    """Check a page against the rules of a style guide. ``text``: the text of the page file. If the check fails or takes
-    too long, the failure is logged, and the result contains no problems."""
+def check_text(page_id: str, text: str, rules: Iterable[StyleRule]) -> CheckedPage | None:
+    """Check a page against the rules of a style guide. ``text``: the text of the page file. Return None if the check
+    fails or takes too long, which is logged."""
     given = tuple((rule.name, rule.source, rule.why) for rule in rules)
     try:
         with waiting():
@@ -56,7 +56,7 @@ def check_text(page_id: str, text: str, rules: Iterable[StyleRule]) -> CheckedPa
     except HelperFailed as error:
         deadlines.check()
         log.warning("a page couldn't be checked: %s", error, extra={"page": page_id})
-        return CheckedPage()
+        return None
 
 
 @lru_cache(maxsize=8)
