@@ -208,7 +208,7 @@ export class TreeEditor extends PageTree {
   /** Set fields of a page with the previous values `before`. Throws the server's errors. */
   async saveFields(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
-    const said = t("savedSettingsOf", { title: page.title });
+    const said = t("updatedPageTitle", { title: page.title });
     await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
