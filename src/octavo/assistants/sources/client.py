@@ -163,7 +163,7 @@ def read_names(value: object) -> str:
 
 
 def read_time(value: object) -> int | None:
-    """Return a time from a response in milliseconds; None if it isn't a time."""
+    """Convert a time in a response to milliseconds. Return None if the value isn't a time."""
     try:
         return milliseconds(datetime.fromisoformat(read_text(value)))
     except ValueError:
