@@ -163,6 +163,18 @@ def test_watches_of_a_restricted_page_do_not_count(world: World, level: str) -> 
     assert notified(page, other) == notified(other) == (level == "muted")
 
 
+def test_a_watch_of_a_page_that_was_restricted_does_not_exist(world: World) -> None:
+    watch = world.home.path(f"{SPACE}/content/page/{{pageId}}/watch")
+    assert world.call("reader", "PUT", watch, json={"level": "watching"}).is_success
+    restrict(world, SPACE, ADMINISTRATORS)
+    assert world.call("reader", "GET", watch).status_code == 404
+    never = world.home.path(f"{SPACE}/content/page/{new_id()}/watch")
+    ended = [world.call("reader", "DELETE", path).status_code for path in (watch, never)]
+    assert ended[0] == ended[1]
+    restrict(world, SPACE, [])
+    assert world.get("reader", watch)["level"] == "watching"
+
+
 @pytest.mark.parametrize("merged", [False, True])
 def test_notifications_name_the_only_changed_page_that_their_recipient_sees(
     world: World, merged: bool
