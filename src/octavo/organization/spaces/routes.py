@@ -94,7 +94,12 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
 
 
 @operation(
-    "listSpacesInOrganizationById", "GET", "/orgs/{organizationId}/spaces", needs=Can.VIEW, agents="docs:read"
+    "listSpacesInOrganizationById",
+    "GET",
+    "/orgs/{organizationId}/spaces",
+    needs=Can.VIEW,
+    cached=True,
+    agents="docs:read",
 )
 def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
     """List an organization's spaces that the caller can see, newest first or in their custom order."""
