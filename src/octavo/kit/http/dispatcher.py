@@ -116,7 +116,7 @@ _PREFLIGHT = {
 _MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
 """Maximum number of bytes of a body to receive before the sender has been authenticated."""
-_LISTS = share("lists", 8)
+_RESPONSES = share("API responses", 8)
 _MAX_CACHED = 256 * 1024
 """Maximum number of bytes of a cached response."""
 _PER_CACHED = 1500
@@ -215,7 +215,7 @@ class Dispatcher:
         self._writers = writers
         self._hub = hub
         self._insiders = RecentAccess()
-        self._cached: FreshCache[_Cached] = FreshCache(context.db, _LISTS, _measure_cached)
+        self._cached: FreshCache[_Cached] = FreshCache(context.db, _RESPONSES, _measure_cached)
 
     def owner_of(self, request: Request) -> Owner:
         """Return the owner of a request's turn. This is the organization that owns the requested object, if the
@@ -474,7 +474,8 @@ class Dispatcher:
         key, generation = _key(call), self.context.db.generation()
         found = self._cached.find(key, generation)
         if found is None or (found.caller, found.proof) != (call.authenticated, proof):
-            call.leave_loop()
+            if not call.operation.quick:
+                call.leave_loop()
             answer = self._handle(call, None, arguments)
             assert isinstance(answer, Answer)
             self._cached.put(key, generation, _Cached(call.authenticated, proof, answer.body, answer.etag))

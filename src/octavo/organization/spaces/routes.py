@@ -75,7 +75,14 @@ def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Act
 
 
 @operation(
-    "getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, quick=True, visitors=True, agents="docs:read"
+    "getSpaceById",
+    "GET",
+    "/spaces/{spaceId}",
+    needs=Can.VIEW,
+    quick=True,
+    cached=True,
+    visitors=True,
+    agents="docs:read",
 )
 def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) -> Space:
     """Get a space."""

@@ -1,4 +1,4 @@
-"""Lists whose responses are cached until the next commit."""
+"""Responses that are cached until the next commit."""
 
 from __future__ import annotations
 
@@ -113,3 +113,20 @@ def test_a_cached_list_ends_with_the_token(listing: Listing, monkeypatch: pytest
     monkeypatch.setattr(CLOCK, "read", lambda: moment)
     assert world.call("nobody", "GET", listing.path, headers=headers).status_code == 401
     assert len(listing.threads) == read
+
+
+@pytest.mark.parametrize("path", ["/spaces/{spaceId}", "/spaces/{spaceId}/content/page/{pageId}"])
+def test_a_cached_object_follows_commits_and_permissions(world: World, path: str) -> None:
+    path = world.home.path(path)
+    world.get("editor", path)
+    first = world.get("editor", path)
+    assert world.get("editor", path) == first
+    assert world.get("reader", path).get("permissions") != first.get("permissions", ...)
+    change = {"operation": "update_page", "page": world.home["pageId"], "title": "Renamed"}
+    world.post(world.home.admin, world.home.path("/spaces/{spaceId}/content"), {"changes": [change]})
+    settle(world.context.db, world.context.settings.database)
+    assert world.get("editor", path) != first
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM members WHERE user_id = :user", user=world.users["editor"])
+        tx.run("DELETE FROM grants WHERE subject_id = :user", user=world.users["editor"])
+    assert world.call("editor", "GET", path).status_code == 404
