@@ -665,7 +665,7 @@ function bringsWords(was: unknown, value: unknown): boolean {
   return Object.entries(value).some(([name, each]) => bringsWords((was as Json | null)?.[name], each));
 }
 
-/** Return whether an attribute is the key of a block or of a column, which nobody typed. */
+/** Return whether an attribute is the key of a block or of a column. */
 const isKey = (attr: string): boolean => attr === "key" || attr === "col";
 
 /** Return whether a step fills in a field of a block. */
