@@ -94,7 +94,8 @@ class ListGuard:
         """Raise SourceFailure if the cursor of the next page was already used, or if the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure(
-                "upstream_unavailable", f"{self._name} returned a list that doesn't end. Try again later."
+                "upstream_unavailable",
+                f"{self._name} returned an endless or repeating list. Try again later.",
             )
         self._seen.add(place)
 
