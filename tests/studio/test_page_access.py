@@ -186,8 +186,7 @@ def test_drafts_of_a_restricted_page_are_not_named_after_it(app):
 
     def start(path):
         page = app.open(f"/s/{space}/{path}")
-        page.get_by_role("heading", level=1).wait_for()
-        page.keyboard.press("e")
+        page.get_by_role("button", name="Edit", exact=True).click()
         page.get_by_role("textbox", name="Page content").wait_for()
         subjects = [one["subject"] for one in list_drafts()]
         page.go_back()
@@ -228,3 +227,15 @@ def test_the_copy_of_a_restricted_page_is_restricted(app):
     pages = app.call("GET", f"/spaces/{space}/content/pages")["pages"]
     assert [one["visibleTo"] for one in pages[1:]] == [[{"kind": "administrators"}]] * 2
     page.context.close()
+
+
+def test_restricted_pages_are_not_saved_as_templates(app):
+    """Everyone in the space can use a template."""
+    space = app.fill_space("Models", ["Start", ("Salaries", ["Bands"])])
+    restrict(app, space, path_of(app, space, "Salaries"))
+    for path, expected in (("start", 1), ("salaries", 0), ("salaries/bands", 0)):
+        page = app.open(f"/s/{space}/{path}")
+        page.get_by_role("button", name="Page actions").click()
+        page.get_by_role("menuitem", name="Page options").wait_for()
+        expect(page.get_by_role("menuitem", name="Save as template")).to_have_count(expected)
+        page.context.close()
