@@ -19,6 +19,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.accounts import like_part
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
+from octavo.sites.site.shown_spaces import sees_all_ever_shown
 from octavo.sites.site.store import find_site
 
 from .kinds import KINDS, SEVERITIES, Area, FindingKind, FindingStatus, FindingType, Severity
@@ -400,16 +401,14 @@ def list_space_ids(tx: Transaction, site_id: str) -> list[str]:
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole
-    quote visitors, who may have written about any page, so only callers who can see all spaces and pages can see
-    these findings."""
+    quote visitors, who may have written about any page, so only callers who can see all spaces that are or were on the
+    site, and all of their pages, can see these findings."""
     found = select_visible_spaces(site.organization, _OF_SITE, site=site.site_id)
     visible = [
         row[0] for row in tx.all(f"{found.prefix} SELECT v.id FROM {found.visible} v", **found.parameters)
     ]
-    every = list_space_ids(tx, site.site_id)
     hidden = hidden_from(tx, site.organization)
-    whole = len(visible) == len(every) and not any(map(hidden.of, visible))
-    of_site = "f.space_id IS NULL OR " if whole else ""
+    of_site = "f.space_id IS NULL OR " if sees_all_ever_shown(tx, site, hidden) else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
     about_hidden = " ".join(
         f"""AND NOT EXISTS (SELECT 1 FROM {pages} h WHERE h.finding_id = f.id
