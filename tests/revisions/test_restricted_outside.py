@@ -315,6 +315,32 @@ def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
         assert scene.list("editor", "kind=style") == []
 
 
+@pytest.mark.parametrize("how", ["rename", "rename and restrict", "delete", "replace guide"])
+def test_a_finding_stays_hidden_when_its_rule_changes(world: World, how: str) -> None:
+    """The finding keeps the title that the rule had, whether it is still open or not."""
+    scene = ScanScene(world, "Please utilize it.")
+    guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
+    rule = "```yaml\nextends: substitution\nmessage: Use another word.\nswap:\n  utilize: use\n```\n"
+    edit(world, guide, {"operation": "insert_page", "title": f"{WORD} rule", "document": {"markdown": rule}})
+    scene.scan()
+    [rule_id] = [one["id"] for one in world.get("admin", f"{guide}/content")["pages"] if WORD in one["title"]]
+    change = {"operation": "update_page", "page": rule_id}
+    if how == "rename and restrict":
+        edit(world, guide, {**change, "title": "Rule", "visibleTo": ADMINISTRATORS})
+    else:
+        restrict(world, guide, ADMINISTRATORS, rule_id)
+    if how == "rename":
+        edit(world, guide, {**change, "title": "Rule"})
+    elif how == "delete":
+        edit(world, guide, {"operation": "delete_page", "page": rule_id})
+    elif how == "replace guide":
+        assert world.call("admin", "PATCH", scene.site, json={"styleguide": None}).is_success
+    for status in ("open", "done"):
+        assert WORD in str(scene.list("admin", f"kind=style&status={status}"))
+        assert scene.list("editor", f"kind=style&status={status}") == []
+        scene.scan()
+
+
 def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
     """Findings about unanswered questions can mention restricted pages."""
     scene = ScanScene(world, None)
