@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from serving import serving_new
@@ -118,6 +120,29 @@ def test_the_main_navigation_is_reached_from_a_space(app):
         "link", name="Change requests", exact=True
     ).click()
     page.get_by_role("heading", name="Change requests", level=1).wait_for()
+    page.context.close()
+
+
+def test_the_menu_of_a_space_shows_the_names_of_its_entries(app):
+    space = app.fill_space("Menus", PAGES)
+    page = app.open(f"/s/{space}")
+    page.get_by_role("button", name="More in this space").click()
+    for name in ("Comments", "Files", "Links"):
+        entry = page.get_by_role("menuitem", name=name, exact=True)
+        expect(entry.get_by_text(name, exact=True)).to_be_in_viewport(ratio=1)
+    page.context.close()
+
+
+def test_a_row_of_change_requests_stays_readable_under_the_pointer(app):
+    space = app.fill_space("Rows", PAGES)
+    app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Under the pointer"})
+    page = app.open(f"/s/{space}/~/changes?status=draft")
+    row = page.get_by_role("listitem").filter(has_text="Under the pointer")
+    row.get_by_role("link").hover()
+    for part in (row.get_by_role("link"), row.get_by_text("Draft", exact=True)):
+        with Image.open(io.BytesIO(part.screenshot())) as shown:
+            darkest, _ = shown.convert("L").getextrema()
+        assert darkest < 100
     page.context.close()
 
 
@@ -237,7 +262,7 @@ def test_a_space_opened_from_home_shows_the_outline_of_its_first_page(app):
     page.get_by_role("navigation").get_by_role("link", name="Outlined").first.click()
     page.wait_for_url("**/begin")
     outline = page.get_by_role("navigation", name="On this page")
-    expect(outline.get_by_role("button", name="Second part")).to_be_visible()
+    expect(outline.get_by_role("link", name="Second part")).to_be_visible()
     page.context.close()
 
 
@@ -248,7 +273,7 @@ def test_a_phone_shows_the_space_and_the_parts_of_a_page(app):
     expect(path.get_by_role("link", name="Pocket")).to_be_visible()
     outline = page.get_by_role("main").get_by_role("group").filter(has_text="On this page")
     outline.get_by_text("On this page").click()
-    outline.get_by_role("button", name="Second part").click()
+    outline.get_by_role("link", name="Second part").click()
     expect(page.get_by_role("heading", name="Second part")).to_be_in_viewport()
     page.wait_for_function("document.documentElement.scrollWidth <= 390")
     page.set_viewport_size({"width": 1440, "height": 900})

@@ -113,9 +113,33 @@ def test_the_message_about_a_new_url_says_that_the_old_one_redirects(app, publis
     dialog = page.get_by_role("dialog", name="Page options")
     dialog.get_by_label("Path", exact=True).fill("speed")
     dialog.get_by_role("button", name="Save changes").click()
-    expect(message(page, "Settings saved for “Tuning”. Old URLs redirect to the new ones.")).to_be_visible()
+    expect(message(page, "Updated “Tuning”. Old URLs redirect to the new ones.")).to_be_visible()
     choose(page, "Page options")
     dialog.get_by_role("textbox", name="Description").fill("How to be fast.")
     dialog.get_by_role("button", name="Save changes").click()
-    expect(message(page, "Settings saved for “Tuning”").last).to_have_text("Settings saved for “Tuning” Undo")
+    expect(message(page, "Updated “Tuning”").last).to_have_text("Updated “Tuning” Undo")
+    page.context.close()
+
+
+def test_an_open_menu_keeps_its_items_when_entries_are_added(app, published):
+    space, _ = published("Menus")
+    page = app.open("/")
+    held = []
+
+    def hold(route):
+        held.append(route) if "site-spaces" in route.request.post_data else route.continue_()
+
+    page.route("**/~batch", hold)
+    page.goto(f"{app.url}/s/{space}/guides/tuning")
+    expect(titled(page, "Tuning")).to_be_visible()
+    expect(page.get_by_role("treeitem", name="Tuning")).to_be_visible()
+    page.get_by_role("button", name="Page actions").click()
+    item = page.get_by_role("menuitem", name="Page options", exact=True).element_handle()
+    expect(page.get_by_role("menuitem", name="View on site")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("menuitem", name="View on site")).to_be_visible()
+    # The pointer could already be on the item.
+    item.click()
+    expect(page.get_by_role("dialog", name="Page options")).to_be_visible()
     page.context.close()
