@@ -20,7 +20,6 @@ from .schema import SCHEMA
 from .steps import StepJson
 from .writing import attrs_of, children_at
 
-
 _MOST_STEPS = 2_000
 """Number of steps after which a table is replaced as a whole, because each step takes time."""
 
