@@ -9,7 +9,7 @@ import { editTree } from "../state/editingTree.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
-import { type PageTree, readMarkdown } from "../state/pages.svelte.ts";
+import { above, type PageTree, readMarkdown } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import type { TreeEditor } from "../state/treeEditor.ts";
 import { watchEntries } from "../state/watching.ts";
@@ -90,7 +90,9 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
         run: () => edit((editor) => editor.duplicate(page).catch(notices.fail)),
       });
     }
-    if (isDocument) {
+    // Everyone in the space can use the template.
+    const way = [...(above(tree.tree, page.id) ?? []), page];
+    if (isDocument && !way.some((one) => one.visibleTo)) {
       entries.push({
         text: t("saveAsTemplate"),
         icon: "template",

@@ -84,6 +84,16 @@ interface More {
   action?: Notice["action"];
 }
 
+/** Return the pages that changes edit, and those into which they move or insert pages. */
+const pagesIn = (changes: Changes) =>
+  changes.flatMap((one) => [
+    ...("page" in one ? [one.page] : []),
+    ...("into" in one && one.into ? [one.into] : []),
+  ]);
+
+const restricts = (changes: Changes) =>
+  changes.some((one) => "visibleTo" in one && (one.visibleTo?.length ?? 0) > 0);
+
 /** Changes of a space's tree: each is shown at once, then sent, and can be undone. */
 export class TreeEditor extends PageTree {
   /** Send changes to the state that accepts edits. Returns its base, the results, and the new files. */
@@ -93,7 +103,12 @@ export class TreeEditor extends PageTree {
   ): Promise<{ base: Base; made: Schemas["PageResult"][]; files: Schemas["File"][] }> {
     const space = await spaceOf(this.space).refresh();
     const direct = this.base.kind === "main" && space.editMode === "live";
-    const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
+    const base = direct ? MAIN : await editableBase(
+      this.space,
+      this.base,
+      restricts(changes) ? t("editPage") : subject,
+      pagesIn(changes),
+    );
     const { changes: made, insertedFiles: files = [] } = await changeContent(this.space, base, { changes });
     refresh(`space/${this.space}/${baseKey(base)}`);
     if (base.kind === "main") outdate("favorites");

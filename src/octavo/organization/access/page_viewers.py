@@ -29,8 +29,8 @@ def list_viewers(
     integrations = {
         id
         for (id,) in tx.all(
-            """SELECT u.id FROM members m JOIN users u ON u.id = m.user_id
-               WHERE m.organization_id = :org AND u.kind = 'integration'""",
+            """SELECT u.id FROM users u WHERE u.kind = 'integration' AND EXISTS (
+                 SELECT 1 FROM members m WHERE m.organization_id = :org AND m.user_id = u.id)""",
             org=organization_id,
         )
     }
