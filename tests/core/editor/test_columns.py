@@ -102,6 +102,15 @@ def test_cells_without_a_column_get_the_missing_ones_in_order() -> None:
     assert aligned(doc) == [["A", "Y", "C"], ["a", "y", True], ["", "y", False], "Below."]
 
 
+def test_a_long_table_is_put_in_order_in_one_step() -> None:
+    rows = [[cell("X", f"x{number}"), cell("Y", f"y{number}"), cell("Z")] for number in range(1_200)]
+    rows[7][2] = cell("Z", "left")
+    doc = page([heading("Y"), heading("X")], *rows)
+    assert len(column_steps(doc, iter(()))) == 1
+    found = aligned(doc)
+    assert found[:2] == [["Y", "X"], ["y0", "x0"]] and found[1_200:] == [["y1199", "x1199"], "left", "Below."]
+
+
 def test_no_word_of_any_table_is_lost() -> None:
     chosen = random.Random(48)
     for _ in range(300):

@@ -53,3 +53,14 @@ test("the note of a restored tab hides no tab", async () => {
   view.dom.querySelectorAll<HTMLElement>("[role=tab]")[1]!.click();
   expect(await shown()).toEqual([false, true]);
 });
+
+test("clients of two people with the same ID have their own carets", () => {
+  const other = { id: "tom", displayName: "Tom" };
+  for (const [at, person] of [[3, user], [4, other]] as const) {
+    tellCarets(view, { caret: { client: "same", user: person, anchor: at, head: at } });
+  }
+  const names = () => [...view.dom.querySelectorAll<HTMLElement>(".caret")].map((one) => one.dataset.name);
+  expect(names()).toEqual(["Mei", "Tom"]);
+  tellCarets(view, { gone: { client: "same", user } });
+  expect(names()).toEqual(["Tom"]);
+});

@@ -26,6 +26,7 @@ interface KnownCaret extends Caret {
 }
 
 interface Known {
+  /** The carets by their clients. */
   carets: Map<string, KnownCaret>;
   /** Restored blocks by key, with the person who had deleted them. */
   restored: Map<string, string>;
@@ -33,7 +34,7 @@ interface Known {
 
 type Told =
   | { caret: Caret }
-  | { gone: string }
+  | { gone: Pick<Caret, "client" | "user"> }
   | { restored: string; by: string }
   | { dismissed: string };
 
@@ -41,6 +42,9 @@ type Told =
 const LASTS = 60_000;
 /** The number of milliseconds for which a name is shown at a caret that moved. */
 const NAMED = 2_000;
+
+/** Return a name for a client. Those of different people can have the same ID. */
+const nameOfClient = ({ client, user }: Pick<Caret, "client" | "user">): string => `${user.id} ${client}`;
 
 const caretsKey = new PluginKey<Known>("carets");
 
@@ -53,8 +57,8 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
   const carets = new Map(before.carets);
   const restored = new Map(before.restored);
   const { mapping, doc } = transaction;
-  for (const [client, caret] of carets) {
-    carets.set(client, { ...caret, anchor: mapping.map(caret.anchor), head: mapping.map(caret.head) });
+  for (const [name, caret] of carets) {
+    carets.set(name, { ...caret, anchor: mapping.map(caret.anchor), head: mapping.map(caret.head) });
   }
   if (told && "caret" in told) {
     const { caret } = told;
@@ -63,8 +67,8 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
     const all = [...carets.values()];
     const same = all.find(({ user }) => user.id === caret.user.id);
     const hue = same?.hue ?? freeHueOf(caret.user.id, new Set(all.map((one) => one.hue)));
-    carets.set(caret.client, { ...caret, anchor, head, at: Date.now(), hue });
-  } else if (told && "gone" in told) carets.delete(told.gone);
+    carets.set(nameOfClient(caret), { ...caret, anchor, head, at: Date.now(), hue });
+  } else if (told && "gone" in told) carets.delete(nameOfClient(told.gone));
   else if (told && "restored" in told) restored.set(told.restored, told.by);
   else if (told) restored.delete(told.dismissed);
   return { carets, restored };
@@ -121,7 +125,7 @@ function decorations(state: EditorState): DecorationSet {
     const head = placeOfMark(state.doc, caret.head);
     const $head = state.doc.resolve(head);
     if ($head.depth) found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
-    const key = `${caret.client} ${caret.at}`;
+    const key = `${nameOfClient(caret)} ${caret.at}`;
     found.push(
       Decoration.widget(head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
     );
@@ -149,8 +153,8 @@ export function carets(onmove: () => void): Plugin {
     view(view) {
       const timer = setInterval(() => {
         const old = Date.now() - LASTS;
-        for (const [client, { at }] of caretsKey.getState(view.state)!.carets) {
-          if (at < old) tellCarets(view, { gone: client });
+        for (const caret of caretsKey.getState(view.state)!.carets.values()) {
+          if (caret.at < old) tellCarets(view, { gone: caret });
         }
       }, LASTS / 6);
       return {

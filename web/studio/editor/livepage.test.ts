@@ -196,7 +196,7 @@ test("words that another version of the app stored are set aside if it stored th
   const stored = kept([typed("He", 1), typed("llo", 3), strange, typed("there", 1), {
     stepType: "old",
     value: { a: "x" },
-  }]);
+  }, { stepType: "attr", pos: 0, attr: "key", value: "a key" }]);
   expect(JSON.stringify(blocksOf(stored))).toContain("Hello");
   const { live, view, states } = open(
     (path, body: never) => {
@@ -210,6 +210,7 @@ test("words that another version of the app stored are set aside if it stored th
   );
   await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
   for (const word of ["Hello", "there", "x"]) expect(aside.join(), word).toContain(`"${word}"`);
+  expect(aside.join()).not.toContain("a key");
   expect(view.state.doc.textContent).toBe("First.");
   await live.stop();
 });

@@ -320,6 +320,11 @@ export class Together {
         fields.push([count + made.steps.length + 1, step.pos]);
       }
       made.step(step);
+      if (user !== undefined) {
+        for (const place of filledBy(step, made.doc, this.base)) {
+          fields.push([count + made.steps.length, place]);
+        }
+      }
     }
     // Positions in a block that others moved go with it.
     const sources = new Map(
@@ -672,6 +677,20 @@ const isKey = (attr: string): boolean => attr === "key" || attr === "col";
 function setsWords({ pos, attr, value }: AttrStep, before: Node): boolean {
   const was = before.nodeAt(pos)?.attrs[attr];
   return !isKey(attr) && (bringsWords(was, value) || typeof value === "number" && value !== was);
+}
+
+/** Return the positions of the blocks that a step inserted or changed to another type, if they have fields that they
+ * didn't have in an earlier document. */
+function filledBy(step: Step, doc: Node, earlier: Node): number[] {
+  const found: number[] = [];
+  step.getMap().forEach((_from, _to, start, end) => {
+    if (end === start) return;
+    doc.nodesBetween(start, end, ({ attrs }, place) => {
+      if (place < start || !bringsWords({}, attrs.data)) return;
+      if (bringsWords(byKey(earlier, attrs.key)?.node.attrs.data ?? {}, attrs.data)) found.push(place);
+    });
+  });
+  return found;
 }
 
 /** Set the fields of a node that undo moved back to their latest values. */

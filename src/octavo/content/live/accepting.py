@@ -59,6 +59,8 @@ MOST_STEPS = 200
 MOST_BYTES = 256 * 1024
 MOST_BYTES_OF_ONE = 2 * 1024 * 1024
 """Maximum size in bytes of a batch, and of a batch with a single step."""
+_BYTES_OF_PART = 60_000
+"""Minimum size in bytes of each part of a change that editors send in several batches."""
 _POSTS, _STEPS = 1_500, 13_000
 """Maximum number of requests, and of steps, per person and minute."""
 _BATCHES_AT_ONCE = 1_000
@@ -337,7 +339,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
         _put_caret(tx, key, access, caret)
     added = [page.tail[-1]]
-    if _may_misalign(encoded, added[0]):
+    if not _goes_on(given.steps, encoded) and _may_misalign(encoded, added[0]):
         fixed = turn.aligned(key, row, page)[1]
         if fixed is not page:
             added.append(fixed.tail[-1])
@@ -393,6 +395,12 @@ def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJs
     except (LookupError, TypeError, ValueError, AttributeError):
         # This is not a valid step. Its author gets the error once they are up to date.
         return None
+
+
+def _goes_on(steps: list[StepJson], encoded: str) -> bool:
+    """Return whether a batch may be the first part of a change that is too large for a batch, such as the move of a
+    column in a long table."""
+    return len(steps) >= MOST_STEPS or len(encoded) >= _BYTES_OF_PART
 
 
 def _may_misalign(encoded: str, batch: LoadedBatch) -> bool:

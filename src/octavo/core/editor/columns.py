@@ -20,6 +20,9 @@ from .schema import SCHEMA
 from .steps import StepJson
 from .writing import attrs_of, children_at
 
+_MOST_STEPS = 2_000
+"""Number of steps after which a table is replaced as a whole, because each step takes time."""
+
 
 class _Cell(Struct, frozen=True):
     column: str | None
@@ -57,8 +60,20 @@ class _Alignment:
             if at not in gone
         ]
         left: list[Node] = []
+        aligned: list[Node] = []
         for row, start in reversed(rows):
-            left = [*self._align(row, start, heads), *left]
+            kept, others = self._align(row, start, heads)
+            aligned.insert(0, row.copy(Fragment.from_(kept)))
+            left = [*others, *left]
+        if len(self.steps) > _MOST_STEPS:
+            headings = [
+                _in_column(heading, renamed[at]) if at in renamed else heading
+                for at, heading in enumerate(head[0].children)
+                if at not in gone
+            ]
+            found = table.copy(Fragment.from_([head[0].copy(Fragment.from_(headings)), *aligned]))
+            self.steps = [_replacement(position, position + table.node_size, [found, *left])]
+            return
         starts = [at for _, at in children_at(head[0], head[1] + 1)]
         for at, key in renamed.items():
             self.steps.append({"stepType": "attr", "pos": starts[at], "attr": "col", "value": key})
@@ -68,8 +83,8 @@ class _Alignment:
             end = position + table.node_size
             self.steps.insert(0, _replacement(end, end, left))
 
-    def _align(self, row: Node, start: int, heads: Sequence[str]) -> list[Node]:
-        """Put the cells of a row in order. Return the blocks of cells without a column."""
+    def _align(self, row: Node, start: int, heads: Sequence[str]) -> tuple[list[Node], list[Node]]:
+        """Put the cells of a row in order. Return them, and the blocks of cells without a column."""
         cells = _cells_of(row, heads)
         positions = [at for _, at in children_at(row, start + 1)]
         for cell, position in zip(cells, positions, strict=True):
@@ -97,12 +112,13 @@ class _Alignment:
         if left:
             self._replace(position, position + sum(cell.node.node_size for cell in left))
         known = {cell.column: _words_of(cell.node) for cell in kept}
-        return [
+        others = [
             block
             for cell in left
             if (words := _words_of(cell.node)) and words != known.get(cell.column)
             for block in _blocks_of(cell.node)
         ]
+        return [cell.node for cell in kept], others
 
     def _replace(self, start: int, end: int, nodes: Sequence[Node] = ()) -> None:
         self.steps.append(_replacement(start, end, nodes))

@@ -633,9 +633,11 @@ class Dispatcher:
             self._check_again(call)
             wanted.check()
 
+        place = (call.operation.id, *sorted(call.path_parameters.items()), call.query_string)
         listener = Listener(
             wanted.topics,
             owner=wanted.owner,
+            access=(_asker(call), place),
             check=check,
             may_know=wanted.may_know,
             after=wanted.after,
