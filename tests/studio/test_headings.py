@@ -127,7 +127,7 @@ def test_links_lead_to_headings_in_the_editor(app: App, space: str) -> None:
     _at(page, "Middle")
     expect(text).to_be_focused()
     page.go_back()
-    _at(page, "The Last part")
+    expect(page.get_by_role("heading", name="The Last part")).to_be_in_viewport()
 
     # With a modifier, links in the text are followed, also by keyboard in the link box.
     page.goto(f"{app.url}{root}/first")
