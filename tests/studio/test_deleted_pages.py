@@ -41,9 +41,12 @@ def titled(page, title):
 def test_deleting_a_page_opens_its_parent_and_offers_a_redirect(app, published):
     space, site = published("Direct")
     page = app.open(f"/s/{space}/guides/install/linux")
+    missing = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
     expect(titled(page, "Linux")).to_be_visible()
     choose(page, "Delete")
     expect(titled(page, "Install")).to_be_visible()
+    assert missing == []
     expect(page).to_have_url(f"{app.url}/s/{space}/guides/install")
     deleted = message(page, "Deleted “Linux”")
     expect(deleted.get_by_role("button", name="Undo")).to_be_visible()

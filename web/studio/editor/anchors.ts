@@ -1,6 +1,9 @@
 /** Finds the targets of anchors on a page: headings, expandables, and updates. */
 import type { Node } from "prosemirror-model";
-import { anchorOf } from "./outline.ts";
+import { t } from "../../shared/words.ts";
+import { copyText } from "../parts/copying.ts";
+import { notices } from "../state/notices.svelte.ts";
+import { anchorOf, headingsOf } from "./outline.ts";
 
 interface ShownPage {
   dom: HTMLElement;
@@ -91,4 +94,15 @@ export function goToAnchor(view: ShownPage, anchor: string): number | boolean {
     title.focus({ preventScroll: true });
   }
   return position ?? true;
+}
+
+/** Copy the URL of the heading at a position. */
+export async function copyLinkTo(view: ShownPage, position: number): Promise<void> {
+  const element = view.nodeDOM(position);
+  const heading = headingsOf(view).find((one) => one.element === element);
+  const anchor = heading?.anchor ?? anchorOf(element?.textContent ?? "");
+  await notices.attempt(async () => {
+    await copyText(`${location.origin}${location.pathname}#${encodeURIComponent(anchor)}`);
+    notices.say(t("linkCopied"));
+  });
 }

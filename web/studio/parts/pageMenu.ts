@@ -7,6 +7,7 @@ import type { Base } from "../editor/base.ts";
 import { favoriteEntry } from "../state/favorites.ts";
 import { editTree } from "../state/editingTree.ts";
 import { frame } from "../state/frame.svelte.ts";
+import type { Action } from "../state/keys.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
 import { above, type PageTree, readMarkdown } from "../state/pages.svelte.ts";
@@ -15,6 +16,24 @@ import type { TreeEditor } from "../state/treeEditor.ts";
 import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
 import { verify } from "./verifying.ts";
+
+/** Return the actions that create something in the navigation of a space. `add`: creates a page and opens it. */
+export function newEntries(tree: PageTree, add: () => unknown): (MenuEntry & Action)[] {
+  return [
+    { text: t("newPage"), icon: "plus", run: add },
+    {
+      text: t("newGroup"),
+      icon: "folder",
+      run: () =>
+        editTree(tree).then((editor) => editor.addGroup(t("newGroup"), { into: null })).catch(() => {}),
+    },
+    {
+      text: t("newLink"),
+      icon: "link",
+      run: async () => frame.open(() => import("./NewLinkDialog.svelte"), { editor: await editTree(tree) }),
+    },
+  ];
+}
 
 async function openAccess(tree: PageTree, { id }: TreePage, organization: string): Promise<void> {
   await notices.attempt(async () => {
@@ -99,11 +118,7 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
         run: () => keepAsTemplate(space, base, page),
       });
     }
-    entries.push({
-      text: t("newGroupHere"),
-      icon: "folder",
-      run: () => edit((editor) => editor.addGroup(t("newGroup"), { into: null })),
-    });
+    if (add) entries.push(...newEntries(tree, add).slice(1));
     if (page.type !== "computed") {
       entries.push({ text: t("pageOptions"), icon: "gear", run: () => openSettings(tree, page) });
     }

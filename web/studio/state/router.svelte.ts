@@ -25,7 +25,10 @@ class Router {
     const isWithin = to.hash && to.pathname + to.search === location.pathname + location.search;
     if (!isWithin) { for (const guard of this.#guards) if (!await guard()) return; }
     if (replace || path === this.href) history.replaceState(null, "", path);
-    else history.pushState(null, "", path);
+    else {
+      this.keepTop();
+      history.pushState(null, "", path);
+    }
     this.#arrive();
   }
 
@@ -40,9 +43,13 @@ class Router {
     return (history.state as { top?: number } | null)?.top;
   }
 
+  /** Return how far the current content is scrolled; undefined while it isn't drawn. */
+  readTop: () => number | undefined = () => undefined;
+
   /** Remember how far the current content is scrolled. */
-  keepTop(top: number): void {
-    history.replaceState({ top }, "");
+  keepTop(): void {
+    const top = this.readTop();
+    if (top !== undefined) history.replaceState({ top }, "");
   }
 
   /** Add a guard that is asked before navigation and can return `false` to cancel it. Returns a function that

@@ -59,7 +59,7 @@ function changed(tree: Tree, id: string, change: (page: TreePage) => TreePage): 
   return withLevel(tree, found.spot.into, (pages) => pages.with(found.spot.at, change(found.page)));
 }
 
-const newPage = (type: "document" | "group", title: string): TreePage => ({
+const newPage = (type: "document" | "group" | "link", title: string): TreePage => ({
   id: UNSENT + unsent++,
   type,
   title,
@@ -260,6 +260,16 @@ export class TreeEditor extends PageTree {
     );
   }
 
+  /** Add a link to a website. Throws the server's errors. */
+  async addLink(title: string, url: string, to: Spot): Promise<void> {
+    const [made] = await this.#try(
+      (tree) => withPage(tree, newPage("link", title), to),
+      [{ operation: "insert_link", title, target: { kind: "url", url }, into: to.into, at: to.at }],
+      t("addedTitle", { title }),
+      (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], title),
+    );
+  }
+
   async duplicate(page: TreePage): Promise<string | undefined> {
     const source = await readMarkdown(this.space, this.base, page.id);
     if (!this.find(page.id)) await this.reach(page.id);
@@ -287,13 +297,21 @@ export class TreeEditor extends PageTree {
         ? changeOf(this.space, this.base.number).refresh({ force: true })
         : spaceOf(this.space).refresh({ force: true }),
     ]);
-    await this.#do(
-      (tree) => without(tree, id),
-      [{ operation: "delete_page", page: id }],
-      t("deletedTitle", { title: page.title }),
-      (there) => there.#restore(page, before),
-      { open, action },
-    );
+    const shown = current.page;
+    // The tree would ask where the deleted page is.
+    if (open !== undefined) current.page = undefined;
+    try {
+      await this.#do(
+        (tree) => without(tree, id),
+        [{ operation: "delete_page", page: id }],
+        t("deletedTitle", { title: page.title }),
+        (there) => there.#restore(page, before),
+        { open, action },
+      );
+    } catch (problem) {
+      current.page ??= shown;
+      throw problem;
+    }
   }
 
   /** Restore a page from a revision, with its child pages. */
