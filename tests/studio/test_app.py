@@ -262,7 +262,7 @@ def test_a_space_opened_from_home_shows_the_outline_of_its_first_page(app):
     page.get_by_role("navigation").get_by_role("link", name="Outlined").first.click()
     page.wait_for_url("**/begin")
     outline = page.get_by_role("navigation", name="On this page")
-    expect(outline.get_by_role("button", name="Second part")).to_be_visible()
+    expect(outline.get_by_role("link", name="Second part")).to_be_visible()
     page.context.close()
 
 
@@ -273,7 +273,7 @@ def test_a_phone_shows_the_space_and_the_parts_of_a_page(app):
     expect(path.get_by_role("link", name="Pocket")).to_be_visible()
     outline = page.get_by_role("main").get_by_role("group").filter(has_text="On this page")
     outline.get_by_text("On this page").click()
-    outline.get_by_role("button", name="Second part").click()
+    outline.get_by_role("link", name="Second part").click()
     expect(page.get_by_role("heading", name="Second part")).to_be_in_viewport()
     page.wait_for_function("document.documentElement.scrollWidth <= 390")
     page.set_viewport_size({"width": 1440, "height": 900})

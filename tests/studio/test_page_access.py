@@ -83,9 +83,7 @@ def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
         )
     ).to_contain_text("Cleo")
     panel = his.get_by_role("complementary", name="About this change request")
-    expect(
-        panel.get_by_text("The people who reviewed the change request can't see all changed pages.")
-    ).to_be_visible()
+    expect(panel.get_by_text("The reviewers can't see all of the changed pages.")).to_be_visible()
     expect(his.get_by_text("Prices")).to_have_count(0)
     assert Axe().run(his).response["violations"] == []
     cleo.post(f"/spaces/{space}/change-requests/{number}/reviews", json={"status": "approved"})

@@ -36,6 +36,8 @@ export interface Heading {
   id: string;
   level: 1 | 2 | 3;
   text: string;
+  /** Its anchor in URLs. */
+  anchor: string;
   /** Return the heading's current element, which can change with each edit. */
   element: HTMLElement;
 }
@@ -98,4 +100,6 @@ export interface PageHandle {
   remark(remarks: Remark[], active?: string): string[];
   /** Scroll to the target of a thread. Return false if the target is no longer on the page. */
   show(remark: Remark): boolean;
+  /** Scroll to an anchor. Resolves to false if the page doesn't have it. */
+  reach?(anchor: string): Promise<boolean>;
 }

@@ -2,7 +2,11 @@
 import { NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import type { Slice } from "prosemirror-model";
+import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
+import { copyText } from "../parts/copying.ts";
+import { notices } from "../state/notices.svelte.ts";
+import type { Heading } from "./base.ts";
 import {
   blockOf,
   deleteBlock,
@@ -17,6 +21,7 @@ import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
 import { chosen } from "./threadmarks.ts";
 import { openSettings } from "./opening.ts";
+import { headingsOf } from "./outline.ts";
 import { openWith } from "./settingsopener.ts";
 import { keyName, type ToolbarOptions } from "./toolbar.ts";
 import { words } from "./words.ts";
@@ -287,6 +292,10 @@ export function openBlockMenu(
   if (putBesideAbove(view.state)) {
     items.splice(3, 0, { label: words.putBesideAbove, icon: "table-columns", run: run(putBesideAbove) });
   }
+  const heading = headingsOf(view).find(({ element }) => element === view.nodeDOM(block.position));
+  if (heading) {
+    items.push({ label: t("copyLink"), icon: "link", run: () => copyHeadingLink(heading) });
+  }
   const comment = options.comment;
   if (about && comment) {
     items.push({
@@ -333,6 +342,13 @@ export function openBlockMenu(
     }
   }
   openMenu(view, beside, words.blockMenu, items);
+}
+
+async function copyHeadingLink({ anchor }: Heading): Promise<void> {
+  await notices.attempt(async () => {
+    await copyText(`${location.origin}${location.pathname}#${encodeURIComponent(anchor)}`);
+    notices.say(t("linkCopied"));
+  });
 }
 
 const wrapInCondition: typeof deleteBlock = (state, dispatch) => {

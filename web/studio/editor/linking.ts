@@ -153,7 +153,8 @@ export interface TargetBox {
   value: string;
   find: (typed: string) => Promise<Found[]>;
   take: (found: Found) => void;
-  /** Remove the link. If undefined, there is no button. */
+  /** The URL that the link opens, and what removes it. If undefined, there are no buttons. */
+  href?: string | undefined;
   remove?: () => void;
   /** Upload a file as the target. If undefined, there is no button. */
   upload?: (file: File) => Promise<Ref>;
@@ -164,7 +165,7 @@ export interface TargetBox {
 export function openTargets(
   view: EditorView,
   beside: HTMLElement | { left: number; top: number; bottom: number },
-  { title, label, value, find, take, remove, upload, onclose }: TargetBox,
+  { title, label, value, find, take, href, remove, upload, onclose }: TargetBox,
 ): void {
   close?.();
   const input = h("input", {
@@ -193,6 +194,19 @@ export function openTargets(
     if (beside instanceof HTMLElement && beside.isConnected) beside.focus();
     else view.focus();
   };
+  if (href) {
+    box.firstElementChild!.append(
+      h("a", {
+        href,
+        target: /^[/#]/.test(href) ? undefined : "_blank",
+        title: t("openLink"),
+        "aria-label": t("openLink"),
+        rel: "noopener",
+        // The app follows the link first.
+        onclick: () => setTimeout(() => close?.()),
+      }, drawIcon("arrow-up-right-from-square")),
+    );
+  }
   if (remove) {
     box.firstElementChild!.append(
       h("button", {
@@ -354,7 +368,10 @@ export function openLink(view: EditorView): void {
     take: (found) => void linkTo(view, from, to, found),
     ...(send ? { upload: async (file) => ({ kind: "file", file: (await send(file)).file }) } : {}),
     ...(before
-      ? { remove: () => view.dispatch(view.state.tr.removeMark(before.from, before.to, schema.marks.link!)) }
+      ? {
+        href: lookupOf(view)?.href(before.data.ref),
+        remove: () => view.dispatch(view.state.tr.removeMark(before.from, before.to, schema.marks.link!)),
+      }
       : {}),
     onclose: () => globalThis.CSS?.highlights?.delete(MARKED),
   });

@@ -1,5 +1,4 @@
 /** Shows where a link leads while the pointer is over it: its title, a preview, and whether it is broken. */
-import { Plugin } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import type { Data, Ref } from "../document/types.ts";
@@ -9,6 +8,7 @@ import { isLost } from "./referenced.ts";
 import { words } from "./words.ts";
 
 const DELAY = 300;
+const LINKS = "a, span.broken";
 
 interface Shown {
   title: string;
@@ -40,52 +40,46 @@ function refAt(view: EditorView, element: Element): Ref | undefined {
   return mark ? (mark.attrs.data as Data).ref as Ref : undefined;
 }
 
-export function linkPreview(lookup: Lookup): Plugin {
-  return new Plugin({
-    view(view) {
-      let box: HTMLElement | undefined;
-      let over: Element | undefined;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const close = (): void => {
-        clearTimeout(timer);
-        box?.remove();
-        box = over = undefined;
-      };
-      const show = async (element: Element): Promise<void> => {
-        const ref = element.isConnected ? refAt(view, element) : undefined;
-        if (!ref) return;
-        const { title, line, broken } = await look(lookup, ref);
-        if (over !== element || !element.isConnected || !title) return;
-        box = h(
-          "div",
-          { class: broken ? "menu link-preview is-broken" : "menu link-preview", role: "tooltip" },
-          h("strong", {}, title),
-          line ? h("small", {}, line) : null,
-        );
-        document.body.append(box);
-        place(box, element.getBoundingClientRect());
-      };
-      const enter = (event: MouseEvent): void => {
-        const element = (event.target as Element).closest?.("a, span.broken") ?? undefined;
-        if (element === over) return;
-        close();
-        if (!element || !view.dom.contains(element) || event.buttons) return;
-        over = element;
-        timer = setTimeout(() => void show(element).catch(() => {}), DELAY);
-      };
-      view.dom.addEventListener("mouseover", enter);
-      view.dom.addEventListener("mouseleave", close);
-      for (const event of ["mousedown", "keydown"]) view.dom.addEventListener(event, close);
-      document.addEventListener("scroll", close, true);
-      return {
-        destroy() {
-          close();
-          view.dom.removeEventListener("mouseover", enter);
-          view.dom.removeEventListener("mouseleave", close);
-          for (const event of ["mousedown", "keydown"]) view.dom.removeEventListener(event, close);
-          document.removeEventListener("scroll", close, true);
-        },
-      };
-    },
-  });
+/** Show where links lead, beginning with the one under the pointer of `first`. Returns a function that ends this. */
+export function previewLinks(view: EditorView, lookup: Lookup, first: MouseEvent): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let box: HTMLElement | undefined;
+  let over: Element | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const close = (): void => {
+    clearTimeout(timer);
+    box?.remove();
+    box = over = undefined;
+  };
+  const show = async (element: Element): Promise<void> => {
+    const ref = element.isConnected ? refAt(view, element) : undefined;
+    if (!ref) return;
+    const { title, line, broken } = await look(lookup, ref);
+    if (over !== element || !element.isConnected || !title) return;
+    box = h(
+      "div",
+      { class: broken ? "menu link-preview is-broken" : "menu link-preview", role: "tooltip" },
+      h("strong", {}, title),
+      line ? h("small", {}, line) : null,
+    );
+    document.body.append(box);
+    place(box, element.getBoundingClientRect());
+  };
+  const enter = (event: MouseEvent): void => {
+    const element = (event.target as Element).closest?.(LINKS) ?? undefined;
+    if (element === over) return;
+    close();
+    if (!element || !view.dom.contains(element) || event.buttons) return;
+    over = element;
+    timer = setTimeout(() => void show(element).catch(() => {}), DELAY);
+  };
+  view.dom.addEventListener("mouseover", enter, { signal });
+  for (const event of ["mouseleave", "mousedown", "keydown"]) {
+    view.dom.addEventListener(event, close, { signal });
+  }
+  document.addEventListener("scroll", close, { signal, capture: true });
+  signal.addEventListener("abort", close);
+  enter(first);
+  return () => stop.abort();
 }

@@ -1,4 +1,5 @@
 /** Resolves the targets of references with the API, once, when they are rendered. */
+import { address } from "../addresses.ts";
 import { urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
 import type { DocumentJson } from "../document/types.ts";
@@ -87,7 +88,10 @@ export class Lookup {
     const { kind, page, space, anchor } = (ref ?? {}) as Record<string, string>;
     if (kind === "url") return urlOf(ref);
     if (kind === "page" || (kind === "anchor" && page)) {
-      return `/s/${space ?? this.space}?page=${page}${anchor ? `#${encodeURIComponent(anchor)}` : ""}`;
+      const root = space === undefined || space === this.space
+        ? address.page(this.space, "", this.base)
+        : address.page(space, "");
+      return `${root}?page=${page}${anchor ? `#${encodeURIComponent(anchor)}` : ""}`;
     }
     if (kind === "anchor") return `#${encodeURIComponent(anchor ?? "")}`;
     if (kind === "space") return `/s/${space}`;

@@ -4,6 +4,11 @@ import type { Heading } from "./base.ts";
 
 const LEVELS: Record<string, 1 | 2 | 3> = { heading_1: 1, heading_2: 2, heading_3: 3 };
 
+/** Return the anchor of a new heading, in GitHub's format. The server sends those of saved ones. */
+export function anchorOf(text: string): string {
+  return text.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "").replace(/\s/g, "-");
+}
+
 /** Return the headings of the page itself, as in the reader's outline: not those in hints, tabs, and the like. */
 export function headingsOf(view: {
   state: { doc: Node };
@@ -15,12 +20,15 @@ export function headingsOf(view: {
       const level = LEVELS[node.type.name];
       const position = start + offset;
       if (level !== undefined && node.textContent) {
-        const given: string | null = (node.attrs.meta as { id?: string } | null)?.id ?? node.attrs.key;
+        const saved = (node.attrs.meta as { id?: string } | null)?.id;
+        const given: string | null = saved ?? node.attrs.key;
         // Both halves of a split heading have the same id until they are saved.
         const isTaken = found.some(({ id }) => id === given);
         const id = given === null || isTaken ? `:${found.length}` : given;
         const element = view.nodeDOM(position);
-        if (element instanceof HTMLElement) found.push({ id, level, text: node.textContent, element });
+        const text = node.textContent;
+        const anchor = saved !== undefined && !isTaken ? saved : anchorOf(text);
+        if (element instanceof HTMLElement) found.push({ id, level, text, anchor, element });
       } else if (
         node.type.name === "stepper" || node.type.name === "stepper_step" || node.type.name === "columns" ||
         node.type.name === "column"

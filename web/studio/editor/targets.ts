@@ -12,7 +12,7 @@ import { refresh } from "../state/resource.svelte.ts";
 import type { Base } from "./base.ts";
 import type { Finders, Found } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
-import { headingsOf } from "./outline.ts";
+import { anchorOf, headingsOf } from "./outline.ts";
 import { loadPage } from "./page.ts";
 import { words } from "./words.ts";
 
@@ -36,17 +36,12 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Return the anchor that a heading has on sites. */
-export function anchorOf(text: string): string {
-  return text.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "").replace(/\s+/g, "-");
-}
-
 /** Return the title and anchor of a heading block. */
 function headingOf(block: BlockJson): { title: string; anchor: string }[] {
   if (!/^heading-\d$/.test(block.type)) return [];
   const title = readTopBlock(block).textContent.trim();
-  const fixed = (block.data as { id?: string } | undefined)?.id;
-  return title ? [{ title, anchor: fixed ?? anchorOf(title) }] : [];
+  const saved = (block.meta as { id?: string } | undefined)?.id;
+  return title ? [{ title, anchor: saved ?? anchorOf(title) }] : [];
 }
 
 export function findersOf(
@@ -92,14 +87,12 @@ export function findersOf(
     const here = view();
     if (!here) return [];
     return headingsOf(here).filter(({ text }) => text.toLowerCase().includes(typed)).slice(0, MOST_HEADINGS)
-      .map((
-        { text },
-      ) => ({
+      .map(({ text, anchor }) => ({
         title: text,
         line: t("onThisPage"),
         group: words.headings,
         icon: "hashtag",
-        ref: { kind: "anchor", anchor: anchorOf(text) },
+        ref: { kind: "anchor", anchor },
       }));
   };
   const pages = async (typed: string): Promise<Found[]> => {

@@ -1,7 +1,7 @@
 /** Marks the text and blocks that have threads, opens a thread when it is clicked, and returns the current target of
  * a comment. */
 import type { Node } from "prosemirror-model";
-import { type EditorState, NodeSelection, Plugin, PluginKey } from "prosemirror-state";
+import { type EditorState, NodeSelection, Plugin, PluginKey, Selection } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import type { About, Remark } from "./base.ts";
 import { aboutBlock, aboutRange, markOf, placesOf, scrollTo } from "./quotes.ts";
@@ -50,6 +50,13 @@ export function showRemark(view: EditorView, remark: Remark): boolean {
   const target = element instanceof HTMLElement ? element : element.parentElement;
   scrollTo(target);
   return true;
+}
+
+/** Move the caret to the first text in the block at a position. Touch keyboards stay closed. */
+export function placeCaret(view: EditorView, position: number): void {
+  const { tr, doc } = readInput(view);
+  view.dispatch(tr.setSelection(Selection.near(doc.resolve(position + 1))));
+  if (matchMedia("(pointer: fine)").matches) view.focus();
 }
 
 /** Return the plugin that marks threads. `open`: called to open a thread. */

@@ -153,7 +153,7 @@ test.each(["typed", 42])("a value that is typed in a row that others delete retu
   const { doc, rescues } = both([valued], own, run(deleteRows(valued, 0, 1, 1)));
   expect([doc.lastChild!.textContent, rescues.length]).toEqual([String(value), 1]);
   expect(JSON.stringify(both([valued], run(deleteRows(valued, 0, 1, 1)), own).doc)).toContain(
-    JSON.stringify({ value }),
+    JSON.stringify({ value, col: null }),
   );
 });
 

@@ -33,7 +33,6 @@ import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./annotations.ts";
 import { findWith, openLink } from "./linking.ts";
 import { imageTools } from "./imagetools.ts";
-import { linkPreview } from "./linkpreview.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
 import { closeSettings, followSettings } from "./opening.ts";
@@ -453,7 +452,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       ),
       cellTools(tools),
       mergedCellsShown(),
-      linkPreview(options.lookup),
+      whenFirst(
+        "mouseover",
+        async (view, event) => (await import("./linkpreview.ts")).previewLinks(view, options.lookup, event),
+      ),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
@@ -479,7 +481,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
         ? [
-          new Plugin({ view: dropsBeside }),
+          whenFirst("dragover", async (view) => (await import("./dropbeside.ts")).dropBeside(view)),
           blockHandle(blockTools),
         ]
         : []),
@@ -558,18 +560,22 @@ async function readMarkdown(space: string, text: string): Promise<Node[]> {
   return document.nodes.map(asNew);
 }
 
-/** Load what puts a dragged block beside another one when something is dragged over the page. */
-function dropsBeside(view: EditorView): { destroy(): void } {
-  let stop: (() => void) | undefined;
-  const ended = new AbortController();
-  view.dom.parentElement!.addEventListener("dragover", async () => {
-    const { dropBeside } = await import("./dropbeside.ts");
-    if (!ended.signal.aborted) stop = dropBeside(view);
-  }, { once: true, signal: ended.signal });
-  return {
-    destroy() {
-      ended.abort();
-      stop?.();
+/** Return a plugin whose code is loaded when this happens to the page for the first time. `start` returns a function
+ * that ends it. */
+function whenFirst(
+  type: "mouseover" | "dragover",
+  start: (view: EditorView, event: MouseEvent) => Promise<() => void>,
+): Plugin {
+  return new Plugin({
+    view(view) {
+      const ended = new AbortController();
+      const { signal } = ended;
+      view.dom.parentElement!.addEventListener(type, async (event) => {
+        const stop = await start(view, event);
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop);
+      }, { once: true, signal });
+      return { destroy: () => ended.abort() };
     },
-  };
+  });
 }

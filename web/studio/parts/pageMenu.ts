@@ -82,7 +82,8 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
           frame.open(() => import("./IconDialog.svelte"), { editor: await editTree(tree), page }),
       });
     }
-    if (isDocument) {
+    // Only administrators can give the copy of a restricted page the same restriction.
+    if (isDocument && (!page.visibleTo || about?.permissions.admin)) {
       entries.push({
         text: t("duplicate"),
         icon: "duplicate",

@@ -213,9 +213,11 @@ function present(space: string, query: string, base?: Base) {
       href: address.page(space, page.path, base),
     };
     if (!section?.title || matches(page.title, query)) return [one];
+    const [, anchor] = section.path.split("#");
     return [{
       ...one,
       id: `found-${section.id}`,
+      href: `${one.href}${anchor ? `#${anchor}` : ""}`,
       text: section.title,
       note: t("titleHeading", { title: page.title }),
       icon: "heading",

@@ -21,17 +21,28 @@ class Router {
   async go(href: string, { replace = false } = {}): Promise<void> {
     const to = new URL(href, location.origin);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return location.assign(to);
-    for (const guard of this.#guards) if (!await guard()) return;
     const path = to.pathname + to.search + to.hash;
-    if (replace) history.replaceState(null, "", path);
-    else if (path !== this.href) history.pushState(null, "", path);
+    const isWithin = to.hash && to.pathname + to.search === location.pathname + location.search;
+    if (!isWithin) { for (const guard of this.#guards) if (!await guard()) return; }
+    if (replace || path === this.href) history.replaceState(null, "", path);
+    else history.pushState(null, "", path);
     this.#arrive();
   }
 
   /** Replace the URL of the current content without asking guards. */
   rename(href: string): void {
-    history.replaceState(null, "", href);
+    history.replaceState(history.state, "", href);
     this.#read();
+  }
+
+  /** How far the current content was scrolled when the person left it, if they came back to it. */
+  get top(): number | undefined {
+    return (history.state as { top?: number } | null)?.top;
+  }
+
+  /** Remember how far the current content is scrolled. */
+  keepTop(top: number): void {
+    history.replaceState({ top }, "");
   }
 
   /** Add a guard that is asked before navigation and can return `false` to cancel it. Returns a function that
@@ -52,20 +63,17 @@ class Router {
   }
 
   #follow(event: MouseEvent): void {
-    if (
-      event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey ||
-      event.altKey
-    ) {
-      return;
-    }
+    if (event.defaultPrevented || event.button || event.shiftKey || event.altKey) return;
     const link = event.composedPath().find((node): node is HTMLAnchorElement =>
       node instanceof HTMLAnchorElement
     );
-    // In text that is being edited, a click places the caret in the link.
-    if (!link?.href || link.target || link.hasAttribute("download") || link.isContentEditable) return;
+    // In text that is being edited, a click places the caret in the link, and one with a modifier follows it.
+    if (!link?.href || link.isContentEditable !== (event.metaKey || event.ctrlKey)) return;
+    if (link.target || link.hasAttribute("download")) return;
     const to = new URL(link.href);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return;
-    if (to.pathname === location.pathname && to.hash) return;
+    // The browser moves the focus to the screen's own targets.
+    if (link.classList.contains("skip")) return;
     event.preventDefault();
     this.go(link.href);
   }

@@ -208,7 +208,7 @@ export class TreeEditor extends PageTree {
   /** Set fields of a page with the previous values `before`. Throws the server's errors. */
   async saveFields(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
-    const said = t("savedSettingsOf", { title: page.title });
+    const said = t("updatedPageTitle", { title: page.title });
     await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
@@ -218,17 +218,18 @@ export class TreeEditor extends PageTree {
     );
   }
 
-  /** Create a page with this `markdown`, and return its id. */
+  /** Create a page with this `markdown` and these fields, and return its id. */
   async add(
     title: string,
     to: Spot,
     markdown = "",
     said = t("addedTitle", { title }),
+    fields: PageFields = {},
   ): Promise<string | undefined> {
     const temporary = newPage("document", title);
     const [made] = await this.#do(
       (tree) => withPage(tree, temporary, to),
-      [{ operation: "insert_page", title, document: { markdown }, into: to.into, at: to.at }],
+      [{ operation: "insert_page", title, document: { markdown }, into: to.into, at: to.at, ...fields }],
       said,
       (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], said),
     );
@@ -255,6 +256,8 @@ export class TreeEditor extends PageTree {
       { into: spot.into, at: spot.at + 1 },
       source,
       t("duplicatedTitle", { title: page.title }),
+      // The copy must not be visible to more people than the page.
+      page.visibleTo ? { visibleTo: page.visibleTo } : {},
     );
   }
 

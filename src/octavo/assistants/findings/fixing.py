@@ -78,8 +78,8 @@ def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:
         change = find_change(tx, finding.space_id or "", change_id)
         if change is not None and change.status in ("draft", "open"):
             raise Conflict(
-                f"Change request #{change.number} already fixes this finding. Edit or archive the change"
-                " request first."
+                f"Change request #{change.number} already fixes this finding. Edit that change request,"
+                " or archive it first."
             )
 
 
