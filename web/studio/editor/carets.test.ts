@@ -47,6 +47,15 @@ test.each([1, 1 + panels[0]!.nodeSize, 1 + tabs.content.size])(
   },
 );
 
+test.each([0, 2, tabs.nodeSize])(
+  "a caret between blocks, at %i, is drawn in text and takes no line",
+  (place) => {
+    expect(view.state.doc.resolve(place).parent.inlineContent).toBe(false);
+    tellCarets(view, { caret: { client: "other", user, anchor: place, head: place } });
+    expect(view.dom.querySelector(".caret")!.parentElement!.tagName).toBe("P");
+  },
+);
+
 test("the note of a restored tab hides no tab", async () => {
   tellCarets(view, { restored: panels[0]!.attrs.key, by: "Mei" });
   expect(view.dom.querySelectorAll(".restored")).toHaveLength(1);

@@ -3,7 +3,6 @@ import type { Node } from "prosemirror-model";
 import { type EditorState, Plugin, PluginKey, Selection, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
-import { schema } from "../document/schema.ts";
 import { freeHueOf } from "../parts/hue.ts";
 import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
@@ -105,11 +104,10 @@ function drawRestored(view: EditorView, key: string, name: string): HTMLElement 
   );
 }
 
-/** Return where to draw a caret. Between tabs, rows, or cells, it would be drawn as one of them. */
+/** Return where to draw a caret. Between blocks, cells, or tabs, it would take a line or be drawn as one of them. */
 function placeOfMark(doc: Node, at: number): number {
   const $at = doc.resolve(at);
-  const { inlineContent, type } = $at.parent;
-  if (inlineContent || type.contentMatch.matchType(schema.nodes.paragraph!)) return at;
+  if ($at.parent.inlineContent) return at;
   return (Selection.findFrom($at, -1, true) ?? Selection.findFrom($at, 1, true))?.head ?? at;
 }
 
