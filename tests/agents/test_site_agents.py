@@ -221,7 +221,6 @@ def test_a_visitor_signs_in_and_their_agent_reads(site: Site, clock: SetClock) -
     assert site.renew(client, renewed["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-@pytest.mark.sqlite_first
 def test_an_agent_reads_a_site_at_its_own_host(world: World) -> None:
     site = Site(world, world.home, "admin", HOST)
     assert site.url.endswith(f"//{HOST}/")
@@ -232,7 +231,6 @@ def test_an_agent_reads_a_site_at_its_own_host(world: World) -> None:
     assert site.ask("POST", token, data={"grant_type": "refresh_token"}).status_code == 404
 
 
-@pytest.mark.sqlite_first
 def test_an_agent_reads_a_site_behind_a_proxy(site: Site) -> None:
     """The proxy forwards everything below the site; the other endpoints are at the URL of sites."""
     site.sign_in()
@@ -268,7 +266,6 @@ def test_an_agent_reads_a_site_behind_a_proxy(site: Site) -> None:
     assert site.ask("POST", f"{below}~mcp", json=LIST, headers=bearer).status_code == 200
 
 
-@pytest.mark.sqlite_first
 def test_an_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     world = site.world
     claim = {"type": "boolean", "description": "Whether"}
@@ -360,7 +357,6 @@ ENDS: dict[str, Callable[[Site], Any]] = {
 }
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize("end", ENDS)
 def test_an_agent_loses_access_with_its_visitor(site: Site, end: str) -> None:
     site.sign_in()
@@ -380,7 +376,6 @@ def test_an_agent_loses_access_with_its_visitor(site: Site, end: str) -> None:
     assert site.ask("POST", metadata, data=form).json()["error"] == "invalid_grant"
 
 
-@pytest.mark.sqlite_first
 def test_a_member_connects_an_agent_by_a_preview(site: Site, clock: SetClock) -> None:
     world = site.world
     preview = make_preview(world.context.signer, site.id, world.actor("editor"), {"claims": {}})
@@ -393,7 +388,6 @@ def test_a_member_connects_an_agent_by_a_preview(site: Site, clock: SetClock) ->
     assert site.mcp(granted["access_token"]).status_code == 401
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "changed",
     [
@@ -411,7 +405,6 @@ def test_no_redirect_to_an_unregistered_url(site: Site, changed: dict[str, Any])
     assert answer.status_code == 400 and "location" not in answer.headers
 
 
-@pytest.mark.sqlite_first
 def test_invalid_app_requests_return_an_error(site: Site) -> None:
     site.sign_in()
     client = site.register()
@@ -446,7 +439,6 @@ def test_consent_only_counts_for_the_visitor_who_gave_it(site: Site, clock: SetC
     assert site.ask("POST", action, data={"asked": asked}).status_code == 400
 
 
-@pytest.mark.sqlite_first
 def test_only_sites_for_authenticated_visitors_offer_authorization(site: Site) -> None:
     known = [
         urlsplit(site.url).path.join(("/.well-known/oauth-protected-resource", "~mcp")),

@@ -105,7 +105,6 @@ def test_short_follow_up_questions_use_the_previous_question(world: World) -> No
     assert world.home["pageId"] in pages_of(ask(world, "And on a server?", before=[QUESTION]))
 
 
-@pytest.mark.sqlite_first
 def test_a_model_answers_from_the_passages_and_cites_them(world: World, server: ModelServer) -> None:
     server.answer = lambda request: "Run `make serve` on it [1]. That is **all** [9]."
     with world_with_model(world, server):

@@ -81,7 +81,6 @@ def test_only_administrators_see_the_instructions(asking: Asking) -> None:
     assert "zqcogwheel" not in Visitor(world.context).get(urlsplit(asking.url).path).text
 
 
-@pytest.mark.sqlite_first
 def test_the_model_follows_the_instructions_of_the_site(asking: Asking, server: ModelServer) -> None:
     server.answer = lambda request: "By hand [1]."
     with world_with_model(asking.world, server):

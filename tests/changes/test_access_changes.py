@@ -137,7 +137,6 @@ def test_reviewers_get_the_number_of_hidden_pages_and_who_can_review_them(drafts
     assert world.call("reader", "GET", drafts.path(number, "/access-changes")).status_code == 403
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "rule",
     ["require_at_least_one_review", "require_at_least_one_approved_review", "require_specific_reviewers"],

@@ -148,7 +148,6 @@ def test_node_keys_stay_across_edits(space):
     assert [node["key"] for node in merged][1:3] == keys and len(merged) == 4
 
 
-@pytest.mark.sqlite_first
 def test_links_by_ref_and_by_id_become_paths(space):
     change = space.create()
     picture = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\2\0\0\0\3" + bytes(40)).decode()
@@ -314,7 +313,6 @@ def test_readers_and_commenters_cannot_edit(space, who):
     assert space.try_edit(change, insert("# X\n"), who=who).status_code == 403
 
 
-@pytest.mark.sqlite_first
 def test_each_branch_shows_its_own_urls(space):
     """A change request without changes has main's pages, with its own URLs."""
     change = space.create()

@@ -31,7 +31,6 @@ def count_instructions(work):
     return count
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize("limit", [1, 3])
 def test_the_cost_of_a_list_of_changes_depends_on_its_length(space, limit):
     costs = []

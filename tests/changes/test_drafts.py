@@ -1,7 +1,5 @@
 """Tests of finding the change request to continue, suggested reviewers, and empty drafts that are discarded."""
 
-import pytest
-
 from octavo.content.changes.discarding import DAYS, discard_empty_drafts
 
 from .test_life import refused, review
@@ -14,7 +12,6 @@ def of_page(space, title, **query):
     return [(one["number"], one["pages"]) for one in found["items"]]
 
 
-@pytest.mark.sqlite_first
 def test_a_page_lists_open_change_requests_that_edit_it(space):
     one, two, three = (space.create("editor", subject=str(at)) for at in range(3))
     space.edit(one, update(space.pages["A"], title="A1"), update(space.pages["B"], title="B1"))
@@ -34,7 +31,6 @@ def discard(space, change, who="editor"):
     return space.world.call(who, "POST", f"{space.path}/change-requests/{change}/discard")
 
 
-@pytest.mark.sqlite_first
 def test_only_empty_drafts_are_discarded_and_their_numbers_are_not_reused(space):
     world = space.world
     empty, edited, described, said = (space.create("editor") for _ in range(4))
@@ -79,7 +75,6 @@ def suggested(space, change):
     return [(one["user"]["id"], one["reason"], one["count"]) for one in found["items"]]
 
 
-@pytest.mark.sqlite_first
 def test_authors_of_the_edited_pages_are_suggested_as_reviewers(space):
     users = space.world.users
     for who in ("creator", "editor"):
@@ -98,7 +93,6 @@ def test_authors_of_the_edited_pages_are_suggested_as_reviewers(space):
     assert suggested(space, mine)[0] == (users["admin"], "required", 0)
 
 
-@pytest.mark.sqlite_first
 def test_a_team_is_requested_as_its_members_who_can_review(space):
     world, users = space.world, space.world.users
     teams = world.home.path("/orgs/{organizationId}/teams")
@@ -119,7 +113,6 @@ def test_a_team_is_requested_as_its_members_who_can_review(space):
     assert [one["user"]["id"] for one in asked] == [users["reviewer"]]
 
 
-@pytest.mark.sqlite_first
 def test_text_of_a_change_request_is_only_found_in_it(space):
     change = space.create("editor")
     other = space.create("creator")

@@ -60,7 +60,6 @@ def test_change_requests_are_numbered_counted_and_filtered(space):
     ]
 
 
-@pytest.mark.sqlite_first
 def test_merged_change_requests_name_the_person_who_merged_them(space):
     change = space.create("editor")
     space.edit(change, insert("# X\n"))
@@ -148,7 +147,6 @@ def test_authors_cannot_approve_their_own_changes(space):
     refused(review(space, "reviewer", change), 403, "edited")
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("suggests", "accepts", "status"), [("commenter", "reviewer", 403), ("reviewer", "editor", 201)]
 )

@@ -287,7 +287,6 @@ def test_resolving_a_title_keeps_the_slug(space, choice, slug, slug_first):
     assert space.conflicts(change) == []
 
 
-@pytest.mark.sqlite_first
 def test_conflicts_are_reopened_in_their_order(space):
     change = space.create()
     space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))
@@ -330,7 +329,6 @@ def test_an_edit_wins_over_a_deletion_until_the_conflict_is_resolved(space):
     assert "A" not in space.tree()
 
 
-@pytest.mark.sqlite_first
 def test_moves_that_would_create_a_cycle_are_merged_without_one(space):
     change = space.create()
     space.edit(change, update(space.pages["B"], into=space.pages["A"]))

@@ -25,7 +25,6 @@ def insert_picture(space: Space) -> str:
     return str(next(one["id"] for one in files if one["name"] == "outbox.png"))
 
 
-@pytest.mark.sqlite_first
 def test_a_layout_option_changes_alone(space: Space) -> None:
     page = space.pages["A"]
     space.edit_main(update(page, layout={"width": "wide", "outline": False}))
@@ -42,7 +41,6 @@ def test_a_layout_option_changes_alone(space: Space) -> None:
     assert "layout:" not in space.page("A")["markdown"]
 
 
-@pytest.mark.sqlite_first
 def test_a_cover_names_a_file_of_the_space(space: Space) -> None:
     file = insert_picture(space)
     cover = {"ref": {"kind": "file", "file": file}, "yPos": 12.5, "height": 300}
@@ -61,7 +59,6 @@ def test_a_cover_names_a_file_of_the_space(space: Space) -> None:
     assert "cover" not in space.page("A")
 
 
-@pytest.mark.sqlite_first
 def test_a_cover_behind_the_title_has_its_colors(space: Space) -> None:
     image = {"kind": "url", "url": "https://a.example/c.png"}
     cover = {"ref": image, "textColor": "white", "textColorDark": "black"}
@@ -74,7 +71,6 @@ def test_a_cover_behind_the_title_has_its_colors(space: Space) -> None:
     assert "textColor" not in space.page("A")["cover"]
 
 
-@pytest.mark.sqlite_first
 def test_related_links_are_replaced_and_removed(space: Space) -> None:
     page = space.pages["A"]
     links = {"canonical": "b.md", "alternates": ["https://example.com/de/"]}
@@ -87,7 +83,6 @@ def test_related_links_are_replaced_and_removed(space: Space) -> None:
     assert "metaLinks" not in space.page("A")["markdown"]
 
 
-@pytest.mark.sqlite_first
 def test_variables_change_one_by_one(space: Space) -> None:
     page = space.pages["A"]
     space.edit_main(update(page, variables={"version": "3.4", "beta": True}))
@@ -97,7 +92,6 @@ def test_variables_change_one_by_one(space: Space) -> None:
     assert "variables" not in space.page("A")
 
 
-@pytest.mark.sqlite_first
 def test_redirects_are_a_list_without_duplicates(space: Space) -> None:
     page = space.pages["A"]
     space.edit_main(update(page, redirectFrom=["/old", "/old/", "/guides/start"]))
@@ -108,7 +102,6 @@ def test_redirects_are_a_list_without_duplicates(space: Space) -> None:
     assert "redirectFrom" not in space.page("A")
 
 
-@pytest.mark.sqlite_first
 def test_redirects_of_both_sides_are_merged(space: Space) -> None:
     page = space.pages["A"]
     space.edit_main(update(page, redirectFrom=["/one"]))
@@ -145,7 +138,6 @@ def test_invalid_options_are_refused_by_name(space: Space, fields: dict[str, Any
     assert refused.status_code in (400, 404, 422) and said in refused.text
 
 
-@pytest.mark.sqlite_first
 def test_a_conflict_about_the_layout_takes_an_edited_value(space: Space) -> None:
     page = space.pages["A"]
     change = space.create()

@@ -93,7 +93,6 @@ def test_consecutive_saves_are_shown_and_undone_together(space):
     assert space.text("A", undone["id"]) == before
 
 
-@pytest.mark.sqlite_first
 def test_another_person_a_pause_or_a_missing_base_start_a_new_revision(space, monkeypatch):
     base = save(space, begun(space), "One")
     base = save(space, base, "Two", who="admin")

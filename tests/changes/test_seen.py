@@ -20,7 +20,6 @@ def see(space, change, id, revision=None, who="reviewer"):
     return space.world.call(who, "PUT", path, json={"revision": revision})
 
 
-@pytest.mark.sqlite_first
 def test_a_viewed_mark_is_removed_when_the_content_changes(space):
     change, a, b = space.create(), space.pages["A"], space.pages["B"]
     space.write(change, "A", "# A\n\nNew.\n")

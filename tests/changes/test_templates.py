@@ -140,7 +140,6 @@ def test_both_kinds_are_listed_with_their_open_references(world):
     assert paged == [item["id"] for item in listed]
 
 
-@pytest.mark.sqlite_first
 def test_invalid_templates_change_nothing(space):
     world = space.world
     foreign = world.away.ids["spaceId"]
@@ -164,7 +163,6 @@ def test_invalid_templates_change_nothing(space):
     assert world.digest() == before
 
 
-@pytest.mark.sqlite_first
 def test_a_change_request_can_start_with_a_template(space):
     change = space.create(subject="Begin", template={"id": "changelog"})
     assert "What's new" in titles(space, change)

@@ -186,7 +186,6 @@ def test_a_thread_survives_conflict_resolution_merging_and_reverting(space, main
     assert main.get(beside)["target"]["gone"] is True
 
 
-@pytest.mark.sqlite_first
 def test_archived_and_merged_change_requests_accept_comments(space):
     archived, merged = space.create(), space.create()
     space.write(merged, "A", "# A\n\nNew.\n")

@@ -43,7 +43,6 @@ def scene(world: World) -> AgentScene:
     return scene
 
 
-@pytest.mark.sqlite_first
 def test_by_default_the_agent_does_nothing(scene: AgentScene) -> None:
     settings = scene.world.get("admin", f"{scene.site}/agent-settings")
     assert settings["findings"]["changeRequests"] == "never" and "updatedBy" not in settings
@@ -55,7 +54,6 @@ def test_by_default_the_agent_does_nothing(scene: AgentScene) -> None:
     assert scene.changes() == []
 
 
-@pytest.mark.sqlite_first
 def test_the_agent_fixes_each_finding_once_in_a_change_request_with_evidence(scene: AgentScene) -> None:
     answer = scene.put(kinds=["broken-anchor"]).json()
     assert answer["updatedBy"] == scene.world.users["admin"]
@@ -123,7 +121,6 @@ def test_change_requests_that_the_caller_cannot_edit_are_kept(scene: AgentScene)
     assert [one["result"] for one in scene.undo().json()["items"]] == ["archived"]
 
 
-@pytest.mark.sqlite_first
 def test_archived_change_requests_count_as_undone(scene: AgentScene) -> None:
     scene.put(kinds=["broken-anchor"])
     scene.fix()

@@ -35,7 +35,6 @@ def deliver(world: World) -> None:
     Worker(world.context.db, world.context).run_pending()
 
 
-@pytest.mark.sqlite_first
 def test_a_dismissed_finding_keeps_its_reason_until_it_is_reopened(scene: ScanScene) -> None:
     shown = update(scene, {"status": "canceled", "reason": "The image is decoration."}).json()
     assert (shown["status"], shown["reason"]) == ("canceled", "The image is decoration.")
@@ -48,7 +47,6 @@ def test_a_dismissed_finding_keeps_its_reason_until_it_is_reopened(scene: ScanSc
     assert "reason" not in update(scene, {"status": "canceled"}).json(), "a reason is optional"
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [

@@ -42,7 +42,6 @@ def scene(world: World) -> ScanScene:
     return ScanScene(world)
 
 
-@pytest.mark.sqlite_first
 def test_a_due_page_is_found_and_no_longer_found_once_it_is_verified(scene: ScanScene) -> None:
     world, place = scene.world, scene.place
     long_ago = {

@@ -33,7 +33,6 @@ def texts(value: Any) -> list[str]:
     return [text for each in value for text in texts(each)] if isinstance(value, list) else []
 
 
-@pytest.mark.sqlite_first
 def test_questions_and_tickets_stay_text_in_findings(scene: ScanScene) -> None:
     world, site = scene.world, scene.site
     ticket = {
@@ -55,7 +54,6 @@ def test_questions_and_tickets_stay_text_in_findings(scene: ScanScene) -> None:
     assert record["title"] == ticket["title"]
 
 
-@pytest.mark.sqlite_first
 def test_words_of_a_page_stay_text_in_change_requests_and_emails(
     scene: ScanScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,7 +74,6 @@ def scene(world: World) -> ScanScene:
     return ScanScene(world)
 
 
-@pytest.mark.sqlite_first
 def test_a_scan_finds_the_problems_of_a_page(scene: ScanScene) -> None:
     scan = scene.scan()
     assert scan["status"] == "done" and 0 <= scan["score"] < 100
@@ -132,7 +131,6 @@ def test_a_dismissed_finding_stays_dismissed(scene: ScanScene) -> None:
         assert tx.value("SELECT count(*) FROM audit_events WHERE action = 'siteFinding.updated'") == 1
 
 
-@pytest.mark.sqlite_first
 def test_a_scan_checks_only_pages_that_changed(scene: ScanScene, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
     check_text = scanning.check_text
@@ -147,7 +145,6 @@ def test_a_scan_checks_only_pages_that_changed(scene: ScanScene, monkeypatch: py
     assert len(checked) == 1
 
 
-@pytest.mark.sqlite_first
 def test_a_page_that_cannot_be_checked_keeps_its_findings_until_the_next_scan(
     scene: ScanScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +159,6 @@ def test_a_page_that_cannot_be_checked_keeps_its_findings_until_the_next_scan(
     assert "placeholder" not in scene.on_page()
 
 
-@pytest.mark.sqlite_first
 def test_pages_that_differ_in_one_number_contradict_each_other(scene: ScanScene) -> None:
     text = "A message is retried {} times before the worker parks it."
     other = scene.world.get("admin", scene.place.path("/spaces/{spaceId}/content/path/writing"))["id"]
@@ -176,7 +172,6 @@ def test_pages_that_differ_in_one_number_contradict_each_other(scene: ScanScene)
     assert scene.list(query="kind=contradiction&status=open") == []
 
 
-@pytest.mark.sqlite_first
 def test_pages_with_the_same_headings_do_not_contradict_each_other(scene: ScanScene) -> None:
     other = scene.world.get("admin", scene.place.path("/spaces/{spaceId}/content/path/writing"))["id"]
     for page, number in ((None, 12), (other, 10)):
@@ -189,7 +184,6 @@ def test_pages_with_the_same_headings_do_not_contradict_each_other(scene: ScanSc
     assert scene.list(query="kind=contradiction&status=open") == []
 
 
-@pytest.mark.sqlite_first
 def test_values_that_are_not_known_yet_are_not_findings(scene: ScanScene) -> None:
     scene.write(
         "| Version | End of support |\n|---|---|\n| 9 | TBD |\n| 8 | 2027-01-01 |\n\n"
@@ -210,7 +204,6 @@ def test_values_that_are_not_known_yet_are_not_findings(scene: ScanScene) -> Non
     assert set(scene.on_page()) == {"placeholder"}
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("link", "heading", "fixable"),
     [
@@ -244,7 +237,6 @@ def test_hidden_pages_without_links_are_found(scene: ScanScene) -> None:
     assert scene.list(query="kind=unlinked-page&status=open") == []
 
 
-@pytest.mark.sqlite_first
 def test_a_removed_operation_of_an_api_is_found(scene: ScanScene) -> None:
     scene.write(
         '{% openapi-operation spec="pets" path="/gone" method="get" %}\n[Pets](https://x.test)\n'
@@ -257,7 +249,6 @@ def test_a_removed_operation_of_an_api_is_found(scene: ScanScene) -> None:
     assert missing["severity"] == "low" and missing["pages"] == 0
 
 
-@pytest.mark.sqlite_first
 def test_a_page_that_is_older_than_its_operation_is_found(scene: ScanScene, clock: SetClock) -> None:
     world, text = scene.world, PETS.read_text()
     shown = (
@@ -291,7 +282,6 @@ def test_a_page_that_is_older_than_its_operation_is_found(scene: ScanScene, cloc
     assert outdated() == []
 
 
-@pytest.mark.sqlite_first
 def test_a_link_is_fixed_in_a_change_request(scene: ScanScene) -> None:
     scene.scan()
     finding = scene.on_page()["broken-anchor"]
@@ -333,7 +323,6 @@ def test_findings_of_hidden_spaces_are_hidden(scene: ScanScene) -> None:
     assert stats["total"] == len(scene.list("reader", "")) < len(scene.list("admin", ""))
 
 
-@pytest.mark.sqlite_first
 def test_findings_of_a_deleted_page_are_removed(scene: ScanScene) -> None:
     scene.scan()
     scene.change({"operation": "delete_page", "page": scene.place["pageId"]})
@@ -362,7 +351,6 @@ def test_two_requests_share_one_scan(scene: ScanScene) -> None:
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'scanSite'") == 1
 
 
-@pytest.mark.sqlite_first
 def test_a_broken_link_in_reusable_content_says_where_it_is(scene: ScanScene) -> None:
     document = {"markdown": "See [the rules](gone.md)."}
     scene.change({"operation": "insert_reusable_content", "title": "Notice", "document": document})
@@ -491,7 +479,6 @@ def test_a_finding_is_ignored_on_one_of_its_pages(scene: ScanScene) -> None:
     assert refused.status_code == 409 and "dismissed on all pages" in refused.text
 
 
-@pytest.mark.sqlite_first
 def test_restoring_the_only_page_reopens_a_finding(scene: ScanScene) -> None:
     scene.scan()
     finding = scene.on_page()["broken-anchor"]
@@ -553,7 +540,6 @@ def test_two_scans_at_once_find_each_problem_once(scene: ScanScene) -> None:
     assert len({(each["kind"], each["title"]) for each in found}) == len(found) > 5
 
 
-@pytest.mark.sqlite_first
 def test_pages_in_twelve_languages_have_no_false_findings(scene: ScanScene) -> None:
     sentences = {
         "ar": "تعاد محاولة إرسال الرسالة 10 مرات.",

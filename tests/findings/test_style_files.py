@@ -135,7 +135,6 @@ def pack(**files: str) -> str:
     return base64.b64encode(packed.getvalue()).decode()
 
 
-@pytest.mark.sqlite_first
 def test_rules_are_imported_updated_and_exported(scene: ScanScene) -> None:
     files = {
         "styles/Google/Very.yml": VERY,
@@ -202,7 +201,6 @@ def test_a_style_guide_has_a_limit(scene: ScanScene) -> None:
     assert "at most 500 pages" in more[-1]["reason"]
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize("body", [{}, {"files": [{"path": "A.yml", "text": VERY}], "archive": "QQ=="}])
 def test_an_import_has_either_files_or_an_archive(scene: ScanScene, body: dict[str, object]) -> None:
     assert "provide exactly one of" in give(scene, **body).text

@@ -71,7 +71,6 @@ def scene(world: World) -> MergeScene:
     return MergeScene(world)
 
 
-@pytest.mark.sqlite_first
 def test_only_new_violations_prevent_a_merge(scene: MergeScene) -> None:
     scene.require(level="warning")
     same = scene.edit(
@@ -90,7 +89,6 @@ def test_only_new_violations_prevent_a_merge(scene: MergeScene) -> None:
     assert scene.world.call("admin", "POST", f"{same}/merge").status_code == 200
 
 
-@pytest.mark.sqlite_first
 def test_moved_text_is_not_new(scene: MergeScene) -> None:
     scene.require()
     moved = scene.draft(
@@ -100,7 +98,6 @@ def test_moved_text_is_not_new(scene: MergeScene) -> None:
     assert scene.violations(moved) == []
 
 
-@pytest.mark.sqlite_first
 def test_rules_below_the_level_do_not_count(scene: MergeScene) -> None:
     scene.require()
     path = scene.edit(OLD + "\nOne two three four five six seven eight.\n")
@@ -116,7 +113,6 @@ def test_without_a_style_guide_the_rule_is_met(scene: MergeScene) -> None:
     assert scene.violations(path) == []
 
 
-@pytest.mark.sqlite_first
 def test_only_this_rule_has_a_level(scene: MergeScene) -> None:
     rules = {"type": "rules", "rules": [{"rule": "require_at_least_one_review", "level": "error"}]}
     answer = scene.world.call("admin", "PATCH", scene.space, json={"mergeRules": rules})

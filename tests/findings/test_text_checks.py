@@ -127,7 +127,6 @@ def test_bad_texts_are_refused(scene: TextScene, texts: list[Any], status: int, 
     assert answer.status_code == status and message in answer.text
 
 
-@pytest.mark.sqlite_first
 def test_rules_are_read_once_for_each_revision(scene: TextScene, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str | None] = []
     reading = text_checks.read_rules
@@ -142,7 +141,6 @@ def test_rules_are_read_once_for_each_revision(scene: TextScene, monkeypatch: py
     assert read == [scene.guide]
 
 
-@pytest.mark.sqlite_first
 def test_hostile_texts_are_checked_quickly(scene: TextScene) -> None:
     started = time.process_time()
     scene.found("utilize " * 6_000, "\U0001f600" * 20_000)
@@ -168,7 +166,6 @@ match: $sentence
 }
 
 
-@pytest.mark.sqlite_first
 def test_rules_that_compare_parts_of_a_page_apply_to_whole_pages_only(scene: TextScene) -> None:
     assert scene.check("You utilize it.").json()["comparesPage"] is False
     pages = [

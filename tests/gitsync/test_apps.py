@@ -306,7 +306,6 @@ def test_settings_of_apps_are_checked_at_the_start(tmp_path: Path) -> None:
     assert "x" in load(good, environ={}).secrets
 
 
-@pytest.mark.sqlite_first
 def test_addresses_follow_the_rule_for_outgoing_requests(scene: AppScene) -> None:
     """A private server of a provider has to be allowed like any other."""
     scene.world.context.settings = replace(scene.world.context.settings, allow_private_fetch="")

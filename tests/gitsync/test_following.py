@@ -121,7 +121,6 @@ def test_people_who_pushed_cannot_approve(synced: Branches) -> None:
     assert world.call("reviewer", "POST", reviews, json={"status": "approved"}).status_code == 403
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize("how", ["merge", "squash"])
 def test_a_branch_without_changes_is_marked_as_merged(synced: Branches, how: str) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})

@@ -206,7 +206,6 @@ def test_a_folder_is_recognized_by_the_last_content_of_the_space(
         project.same()
 
 
-@pytest.mark.sqlite_first
 def test_a_space_moved_out_of_a_collection_loses_its_folder(
     world: World, collection: str, developer: Developer
 ) -> None:

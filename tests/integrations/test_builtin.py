@@ -44,7 +44,6 @@ def offered(world, place):
     return [one["name"] for one in listed]
 
 
-@pytest.mark.sqlite_first
 def test_each_organization_installs_its_own_copy(world):
     home, other = world.home, world.away
     assert states(world, home) == dict.fromkeys(("oidc-sign-in", "plausible", "slack"), "available")

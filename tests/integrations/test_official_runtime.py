@@ -47,7 +47,6 @@ def api(world, monkeypatch):
     monkeypatch.setattr(invoking.Fetcher, "fetch", fetch)
 
 
-@pytest.mark.sqlite_first
 def test_an_integration_is_published_installed_notified_and_rendered(world, api, built):
     scopes = ["space:metadata:read"]
     publish(world, "greetings", title="Greetings", script=built, scopes=scopes)
@@ -85,7 +84,6 @@ def test_an_integration_is_published_installed_notified_and_rendered(world, api,
     assert tasks[0][0]["status"] == "success" and 'task {"greet":"Handbook"}' in str(tasks[0][1])
 
 
-@pytest.mark.sqlite_first
 def test_an_integration_signs_visitors_in_and_adds_a_script(world, api, built):
     scopes = ["site:metadata:read", "site:visitor:auth", "site:script:inject"]
     publish(world, "greetings", title="Greetings", script=built, scopes=scopes)
@@ -124,7 +122,6 @@ def test_an_integration_signs_visitors_in_and_adds_a_script(world, api, built):
     assert loaded.text == f'console.log("on {world.home["siteId"]}")'
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize("name", ["~sign-in", "~script.js"])
 def test_platform_requests_require_the_scope(world, name):
     publish(world)

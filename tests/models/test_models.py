@@ -148,7 +148,6 @@ def test_transient_errors_are_retried(world: World, server: ModelServer) -> None
     assert len(server.requests) == 3 and len(calls(world)) == 1
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("failures", "times", "named"),
     [

@@ -97,7 +97,6 @@ def test_markdown_can_be_evaluated(world, page):
     assert sure.count("{% if") == 1
 
 
-@pytest.mark.sqlite_first
 def test_a_document_is_returned_by_its_id(world, page):
     space, page_id = page
     found = world.get("reader", f"{space.path}/content/page/{page_id}", params={"format": "document"})

@@ -65,7 +65,6 @@ def test_pages_and_spaces_return_their_tags(world: World, space: str) -> None:
     ]
 
 
-@pytest.mark.sqlite_first
 def test_tags_are_edited_and_stored_in_files(world: World, space: str) -> None:
     other = pages_of(world, space)["Other"]["id"]
     edit(
@@ -113,7 +112,6 @@ def test_bad_tags_are_refused(sqlite_world: World, tmp_path: Path, change: dict[
     assert answer.status_code == 400, answer.text
 
 
-@pytest.mark.sqlite_first
 def test_tags_defined_by_both_sides_are_merged(world: World, space: str) -> None:
     ours = edit(world, space, {"operation": "set_tags", "tags": {"a": {"label": "A"}}}, merge=False)
     edit(world, space, {"operation": "set_tags", "tags": {"b": {"label": "B"}, "odd": None}})
@@ -153,7 +151,6 @@ def test_search_and_lists_are_restricted_to_a_tag(world: World, space: str) -> N
     assert [page["title"] for page in tree[0]["pages"]] == ["Guide"]
 
 
-@pytest.mark.sqlite_first
 def test_sites_have_pages_and_feeds_of_tags(world: World, space: str) -> None:
     sites = world.home.path("/orgs/{organizationId}/sites")
     site = world.post("admin", sites, {"title": "Tagged", "spaces": [space]})["id"]
@@ -171,7 +168,6 @@ def test_sites_have_pages_and_feeds_of_tags(world: World, space: str) -> None:
     assert visitor.get(f"{path}~tags/none").status_code == 404
 
 
-@pytest.mark.sqlite_first
 def test_links_to_a_tag_open_its_list_of_pages(world: World, space: str) -> None:
     target = {"kind": "tag", "tag": "beta"}
 
@@ -202,7 +198,6 @@ def test_links_to_a_tag_open_its_list_of_pages(world: World, space: str) -> None
     assert f'href="{path}~tags/how-to"' in text and "~tags/unused" not in text
 
 
-@pytest.mark.sqlite_first
 def test_spaces_define_the_same_tag_in_their_own_way(world: World, space: str) -> None:
     """A site shows each space with its own label and color, and the pages of that space only."""
     spaces = world.home.path("/orgs/{organizationId}/spaces")

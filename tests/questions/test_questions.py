@@ -152,7 +152,6 @@ def test_answers_show_only_content_that_the_caller_can_see(asking: Questions) ->
     assert len(asking.list()) == 3
 
 
-@pytest.mark.sqlite_first
 def test_hostile_and_personal_text_is_harmless(asking: Questions) -> None:
     for asked in HOSTILE:
         asking.ask_page(asked)

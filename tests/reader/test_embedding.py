@@ -67,7 +67,6 @@ def test_only_embedded_pages_are_framed(site: Site) -> None:
     assert site.get("~embed/~embed/").status_code == 404
 
 
-@pytest.mark.sqlite_first
 def test_sites_opened_by_cookies_are_not_framed(site: Site) -> None:
     scripts = ("~embed/script.js", "~gitbook/embed/script.js")
     for path in scripts:
@@ -77,7 +76,6 @@ def test_sites_opened_by_cookies_are_not_framed(site: Site) -> None:
         assert site.get(path).status_code == 404, path
 
 
-@pytest.mark.sqlite_first
 def test_the_public_package_frames_a_site_at_its_url(site: Site) -> None:
     led = site.get("~gitbook/embed?theme=dark&visitor.plan=pro")
     assert (led.status_code, led.headers["location"]) == (

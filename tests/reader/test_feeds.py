@@ -132,7 +132,6 @@ def test_a_feed_is_valid_and_newest_first(site: Site) -> None:
         assert f'id="{entry.link.partition("#")[2]}"' in page.text
 
 
-@pytest.mark.sqlite_first
 def test_entries_contain_whole_text_with_absolute_links(site: Site) -> None:
     feed = feedparser.parse(site.get("news/rss.xml").content)
     shown = {entry.title: entry.summary for entry in feed.entries}
@@ -154,7 +153,6 @@ def test_a_feed_is_next_to_its_page(site: Site) -> None:
     assert other.status_code == 307 and other.headers["location"].endswith("/news/rss.xml")
 
 
-@pytest.mark.sqlite_first
 def test_an_unchanged_feed_returns_304(site: Site) -> None:
     first = site.get("news/rss.xml")
     again = site.get("news/rss.xml", **{"if-none-match": first.headers["etag"]})

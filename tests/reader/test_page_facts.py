@@ -115,7 +115,6 @@ def test_versions_are_not_marked_as_translations(world: World) -> None:
     assert "Second" in html and alternates(html) == {}
 
 
-@pytest.mark.sqlite_first
 def test_structured_data_of_a_page_is_only_data(world: World) -> None:
     site = Site(world, {"en": [("Home", "home"), (HOSTILE, "odd")]}, title="</script><b>Docs")
     answer = site.get("odd")

@@ -107,7 +107,6 @@ def test_one_url_has_both_formats_which_are_cached_separately(site):
     assert lost.status_code == 404 and "llms.txt" in lost.text and "<" not in lost.text
 
 
-@pytest.mark.sqlite_first
 def test_markdown_matches_the_page(site):
     visitor, base, _ = site
     text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md)\n\n")[2]

@@ -345,7 +345,6 @@ def test_pagination_lists_everything_once(world, linked):
     assert places == found["count"] == 3
 
 
-@pytest.mark.sqlite_first
 def test_files_list_pages_that_use_them(world, linked):
     home = linked.write("Home", "[x](.gitbook/assets/plan.pdf)")
     file = world.get("admin", f"{linked.path}/content/files")["items"][0]["id"]
@@ -468,7 +467,6 @@ def test_the_cost_of_a_page_of_2000_is_as_documented(sqlite_world, tmp_path):
     assert written() == 0
 
 
-@pytest.mark.sqlite_first
 def test_rows_equal_those_of_a_fresh_import(world, linked):
     """After many small changes, the rows are the same as after reading everything again."""
     linked.write("Home", "[x](guides/start.md#part) [y](guides/start) [z](guides/new.md)")

@@ -120,7 +120,6 @@ def test_a_computed_page_is_read_like_any_other(world, book):
     assert world.call("reader", "GET", f"{book.content}/path/reference/after-1/nothing").status_code == 404
 
 
-@pytest.mark.sqlite_first
 def test_every_branch_shows_computed_pages(world, book):
     whole = book.get(book.content)
     found, file = book.below_reference(), next(f for f in whole["files"] if f["name"] == "seen.txt")

@@ -56,7 +56,6 @@ def site(world: World) -> Site:
     return Site(world)
 
 
-@pytest.mark.sqlite_first
 def test_each_kind_of_part_can_be_a_draft(site: Site) -> None:
     home = site.world.home
     parts = {
@@ -110,7 +109,6 @@ def test_drafts_are_published_together_or_not_at_all(site: Site) -> None:
     assert site.see("new")[0] == 404 and "forum.test" not in site.see()[1]
 
 
-@pytest.mark.sqlite_first
 def test_a_draft_of_a_deleted_page_has_no_page_to_open(site: Site) -> None:
     """A draft whose target is gone can be published and deleted, and leads nowhere. A deleted draft can't be
     published, and nothing else is published with it."""
@@ -168,7 +166,6 @@ def test_a_site_can_have_external_links(site: Site) -> None:
     site.call("POST", "external-links", 409, {"title": "Ask", "url": "https://ask.test/"})
 
 
-@pytest.mark.sqlite_first
 def test_a_site_space_starts_with_its_home_page(site: Site) -> None:
     home = site.world.home
     there = f"site-spaces/{home['siteSpaceId']}"
@@ -199,7 +196,6 @@ def test_hidden_variants_keep_their_urls(site: Site) -> None:
     assert site.call("PATCH", there, 200, {"title": None, "localizedTitle": {}})["title"] != "Second edition"
 
 
-@pytest.mark.sqlite_first
 def test_a_copy_of_a_site_space_is_a_section_or_a_variant(site: Site) -> None:
     home = site.world.home
     spaces = {one["id"]: one for one in site.call("GET", "site-spaces", 200)["items"]}
@@ -213,7 +209,6 @@ def test_a_copy_of_a_site_space_is_a_section_or_a_variant(site: Site) -> None:
     assert variant["section"] == home["siteSectionId"] and variant["draft"] is False
 
 
-@pytest.mark.sqlite_first
 def test_new_spaces_of_a_site_start_with_a_template(site: Site) -> None:
     section = {"spaceId": None, "title": "Runbooks", "template": {"id": "runbook"}}
     made = site.call("POST", "sections", 201, section)
@@ -237,7 +232,6 @@ def test_new_spaces_of_a_site_start_with_a_template(site: Site) -> None:
     assert len(site.world.get("admin", home.path("/orgs/{organizationId}/spaces"))["items"]) == count
 
 
-@pytest.mark.sqlite_first
 def test_a_site_is_filled_with_a_structure_once(site: Site) -> None:
     organization = site.world.home.path("/orgs/{organizationId}/sites")
     empty = site.world.post("admin", organization, {"title": "Empty"})["id"]

@@ -153,7 +153,6 @@ def test_permanent_redirects_of_public_sites(world: World, path: str) -> None:
     assert answer.status_code == 200 and visitor.get(f"{base}gone").status_code == 307
 
 
-@pytest.mark.sqlite_first
 def test_wildcards_insert_the_matched_text(world: World, path: str) -> None:
     base = _below(world.post("admin", f"{path}/publish")["urls"]["published"])
     page = world.home["pagePath"]
@@ -205,7 +204,6 @@ def test_redirects_to_themselves_and_loops_are_refused(world: World, path: str) 
     assert "captureWildcard" in str(_make(world, path, "/x", there, 400, captureWildcard=True))
 
 
-@pytest.mark.sqlite_first
 def test_invalid_rows_of_a_redirect_table_are_reported(world: World, path: str) -> None:
     page = {"kind": "site-page", "siteSpaceId": world.home["siteSpaceId"], "pageId": world.home["pageId"]}
     wrong = [

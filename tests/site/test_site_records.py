@@ -131,7 +131,6 @@ def test_unknown_parts_of_a_customization_are_refused(world, path, body, name):
     assert world.get("admin", f"{path}/customization") == before
 
 
-@pytest.mark.sqlite_first
 def test_a_site_space_overrides_and_resets_settings(world, path):
     own = world.home.path(f"{path}/site-spaces/{{siteSpaceId}}/customization")
     whole = world.get("admin", f"{path}/customization")

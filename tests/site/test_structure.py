@@ -272,7 +272,6 @@ def test_a_deleted_default_is_replaced(site):
     assert [s["title"] for s in site.get("site-spaces?default=false")["items"]] == ["Two"]
 
 
-@pytest.mark.sqlite_first
 def test_a_default_restored_from_the_trash_gets_its_current_place(site):
     space = site.space("Old")
     site.make("site-spaces", {"spaceId": space})

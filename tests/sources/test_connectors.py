@@ -94,7 +94,6 @@ def issue(number: int, **fields: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.sqlite_first
 def test_github_issues_are_read_from_their_last_change(connected: Connected) -> None:
     issues = [issue(number) for number in range(150)]
     issues[3]["pull_request"] = {"url": "x"}
@@ -120,7 +119,6 @@ def test_github_issues_are_read_from_their_last_change(connected: Connected) -> 
     assert connected.stored()["7"][0] == "Changed" and "3" not in connected.stored()
 
 
-@pytest.mark.sqlite_first
 def test_github_discussions_are_read_with_their_answers(connected: Connected) -> None:
     nodes = [
         {
@@ -157,7 +155,6 @@ def test_github_discussions_are_read_with_their_answers(connected: Connected) ->
     assert "No such repository" in connected.test()["error"]
 
 
-@pytest.mark.sqlite_first
 def test_zendesk_tickets_are_read_with_the_cursor_of_the_export(connected: Connected) -> None:
     def ticket(number: int, status: str = "open") -> dict[str, Any]:
         return {
@@ -189,7 +186,6 @@ def test_zendesk_tickets_are_read_with_the_cursor_of_the_export(connected: Conne
     assert connected.sync()["failureReason"] == "misconfigured"
 
 
-@pytest.mark.sqlite_first
 def test_intercom_conversations_are_read_as_text(connected: Connected) -> None:
     asked: list[Any] = []
 
@@ -275,7 +271,6 @@ def test_hubspot_tickets_are_searched_again_after_ten_thousand(connected: Connec
     assert since == ["0", "1793527200000"] and "after" not in asked[1]
 
 
-@pytest.mark.sqlite_first
 def test_freshdesk_tickets_are_read_page_by_page(connected: Connected) -> None:
     def ticket(number: int) -> dict[str, Any]:
         return {
@@ -303,7 +298,6 @@ def test_freshdesk_tickets_are_read_page_by_page(connected: Connected) -> None:
     assert connected.sync()["failureReason"] == "misconfigured"
 
 
-@pytest.mark.sqlite_first
 def test_jira_issues_are_read_with_the_text_of_their_documents(connected: Connected) -> None:
     text = [{"type": "text", "text": "Open the "}, {"type": "text", "text": "menu."}]
     document = {

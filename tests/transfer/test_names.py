@@ -18,7 +18,6 @@ FILES = {
 }
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize("names", ["NFC", "NFD"])
 @pytest.mark.parametrize("texts", ["NFC", "NFD"])
 def test_encodings_of_archive_names_are_detected(imports, names: str, texts: str) -> None:

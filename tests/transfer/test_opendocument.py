@@ -1,12 +1,9 @@
 """Tests of OpenDocument texts as pages: each construct, reported problems, and invalid files."""
 
-import pytest
-
 from readers.test_opendocument import content, h, odt, p
 from transfer.bringing_in import PNG, archive
 
 
-@pytest.mark.sqlite_first
 def test_uploads_and_archives_can_contain_opendocument_files(imports):
     frame = (
         '<draw:frame><draw:image xlink:href="Pictures/a.png"/><svg:title>A picture</svg:title></draw:frame>'

@@ -23,7 +23,6 @@ def language_of(world: Any, folder: Any, files: dict[str, str]) -> str | None:
     return found
 
 
-@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("stated", "expected"),
     [("ar", "ar"), ("pt_BR", "pt-br"), ("zh-Hans", "zh"), ("nb-NO", "no"), ("fa", None), (None, "de")],
@@ -57,7 +56,6 @@ def test_each_variant_gets_its_own_language(world: Any) -> None:
     assert languages == {"العربية": "ar", "Français": "fr"}
 
 
-@pytest.mark.sqlite_first
 def test_a_website_states_its_language(world: Any) -> None:
     imports = Imports(world)
     page = ("text/html", f"<html lang='ar'><body><main><h1>A</h1><p>{GERMAN}</p></main></body></html>")

@@ -59,7 +59,6 @@ def revisions(imports):
     return imports.world.get("editor", f"/spaces/{imports.space}/revisions")["items"]
 
 
-@pytest.mark.sqlite_first
 def test_unedited_content_is_updated_and_the_rest_is_merged(imports):
     first = bring(imports, FIRST)
     assert first["status"] == "completed", first
@@ -178,7 +177,6 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.sqlite_first
 def test_a_page_that_is_not_utf8_becomes_a_link_to_its_file(imports):
     first = bring(imports, UNREADABLE)
     assert ("old.md", "invalid_utf8") in [(one["path"], one["code"]) for one in first["problems"]]

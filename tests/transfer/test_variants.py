@@ -23,7 +23,6 @@ def project(tmp_path):
     return str(tmp_path / "acme")
 
 
-@pytest.mark.sqlite_first
 def test_the_command_creates_a_site_with_variants(world, project, monkeypatch):
     organization = world.home["organizationId"]
     looked = preview(world.context, project)
