@@ -141,7 +141,7 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
     found: list[dict[str, str | None]] = []
     selected = (
         select_visible_spaces(org, "1 = 1"),
-        select_visible_spaces(org, "1 = 1", mostly_closed=True),
+        select_visible_spaces(org, "1 = 1", True),
         select_visible_collections(org, "1 = 1"),
         select_visible_sites(org, "1 = 1"),
     )

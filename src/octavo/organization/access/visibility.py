@@ -96,7 +96,7 @@ class VisibleRows(NamedTuple):
 
 
 def select_visible_spaces(
-    org: Viewer, where: str, *, mostly_closed: bool = False, **parameters: object
+    org: Viewer, where: str, mostly_closed: bool = False, /, **parameters: object
 ) -> VisibleRows:
     """Return SQL fragments for the visible spaces that match ``where`` (on ``spaces s``). ``parameters``: the
     values for ``where``. ``mostly_closed``: whether to expect that a member can see only a few spaces. It makes the

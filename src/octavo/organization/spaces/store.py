@@ -160,7 +160,7 @@ def list_spaces(
         place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
         where += f" AND {place} = :collection"
         parameters["collection"] = collection_id
-    seen = select_visible_spaces(org, where, mostly_closed=is_mostly_closed(tx, org), **parameters)
+    seen = select_visible_spaces(org, where, is_mostly_closed(tx, org), **parameters)
     if by_rank:
         rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
         ranked = [(SpaceRow(*row), role) for row, role in rows]
