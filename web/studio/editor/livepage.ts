@@ -13,10 +13,10 @@ import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import type { BlockJson } from "../document/types.ts";
 import { IN_MAIN, type SaveState } from "./base.ts";
-import { LocalCopy } from "./localcopy.ts";
 import { readInput } from "./pendinginput.ts";
 import { type KeptPage, restore, typedBlocks, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
+import { LocalCopy } from "./sender.ts";
 import { type Batch, REMOTE, type Rescue, Together, wellFormed } from "./together.ts";
 
 /** The number of milliseconds for which typing is collected before it is sent. The server accepts 20 batches per

@@ -5,11 +5,53 @@
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import type { SaveState } from "./base.ts";
-import { LocalCopy } from "./localcopy.ts";
 
 const IDLE = 800;
 const LONGEST = 5_000;
 const LONGEST_WAIT = 30_000;
+/** The delay in milliseconds before changes are stored in this browser. */
+const KEEP = 60;
+
+/** Stores unsent changes in this browser shortly after each change, and knows whether the latest ones are stored. */
+export class LocalCopy {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #latest = 0;
+  #stored = 0;
+  #failed = false;
+
+  /** `store`: stores the current changes, and rejects if there is no room. `ontold`: called after each attempt. */
+  constructor(private store: () => Promise<unknown>, private ontold: () => void) {}
+
+  /** `pending`: the latest changes will be stored in a moment. `failed`: there is no room for them. */
+  get state(): "stored" | "pending" | "failed" {
+    return this.#failed ? "failed" : this.#stored === this.#latest ? "stored" : "pending";
+  }
+
+  /** Record a change. */
+  changed(): void {
+    this.#latest++;
+    this.#timer ??= setTimeout(() => void this.keep(), KEEP);
+  }
+
+  /** Store the current changes now. Never rejects. */
+  async keep(): Promise<void> {
+    this.stop();
+    const latest = this.#latest;
+    try {
+      await this.store();
+      this.#stored = Math.max(this.#stored, latest);
+      this.#failed = false;
+    } catch {
+      this.#failed = true;
+    }
+    this.ontold();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
 
 export interface SenderOptions {
   isDirty: () => boolean;
