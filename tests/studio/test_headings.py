@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import App
+from .conftest import App, wait_for_selection
 
 pytestmark = pytest.mark.slow
 
@@ -142,6 +142,7 @@ def test_links_scroll_to_headings_in_the_editor(app: App, space: str) -> None:
     expect(page.get_by_role("textbox", name="Title")).to_have_value("First")
     text.get_by_role("link", name="the end").click()
     expect(text).to_be_focused()
+    wait_for_selection(page)
     page.keyboard.press("ControlOrMeta+k")
     page.get_by_role("dialog", name="Link").get_by_role("link", name="Open link").focus()
     page.keyboard.press("Enter")
