@@ -4,10 +4,11 @@ import.
     .venv/bin/python bench/bench_git_sync.py [--pages 100 1000 10000] [--rounds 7]
 
 Prints for each size, in milliseconds: an import of the folder and of the repository at its URL, as `octavo import`
-does them, and a first sync; then the medians of fetching one changed file with the program `git`, which is a separate
-process, and with Octavo's own fetch, of syncing one file that changed in the repository, and of syncing one that
-changed in the space. Each is given as wall time and as CPU time, which depends less on how busy the machine is. The
-last figure is the peak memory of the process.
+does them, and a first sync (medians of three, except for the URL); then the medians of fetching one changed file with
+the program `git`, which is a separate process, and with Octavo's own fetch, of syncing one file that changed in the
+repository, and of syncing one that changed in the space. Each is given as wall time, as CPU time, which depends less on
+how busy the machine is, and as CPU time without the programs of the remote server. The last figure is the peak memory
+of the process.
 """
 
 from __future__ import annotations
@@ -88,20 +89,23 @@ def synced(space_id: str, remote: str, user_id: str) -> store.SyncRow:
 
 
 class Cost(NamedTuple):
-    """Cost in milliseconds. ``cpu``: of this process, its servers, and the programs that it runs."""
+    """Cost in milliseconds. ``cpu``: of this process and of the programs that it runs, including those of the remote
+    Git server. ``own``: of this process alone, which does all of Octavo's work."""
 
     wall: float
     cpu: float
+    own: float
 
 
 def timed(function: Any, *arguments: Any, **named: Any) -> tuple[Cost, Any]:
-    begun, used = time.perf_counter(), sum(os.times()[:4])
+    begun, used, own = time.perf_counter(), sum(os.times()[:4]), time.process_time()
     found = function(*arguments, **named)
-    return Cost((time.perf_counter() - begun) * 1000, (sum(os.times()[:4]) - used) * 1000), found
+    took = time.perf_counter() - begun, sum(os.times()[:4]) - used, time.process_time() - own
+    return Cost(*(seconds * 1000 for seconds in took)), found
 
 
 def median(costs: list[Cost]) -> Cost:
-    return Cost(statistics.median(c.wall for c in costs), statistics.median(c.cpu for c in costs))
+    return Cost(*map(statistics.median, zip(*costs, strict=True)))
 
 
 def measure(pages: int, rounds: int, folder: Path) -> dict[str, Cost]:
@@ -125,19 +129,22 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
                 insert_space(
                     tx, organization_id=organization.id, collection_id=None, title=title, created_by=user.id
                 )
-                for title in ("a", "b", "c")
+                for title in "abcdefg"
             ]
         files = folder / "files"
         for path, text in developer.read().items():
             (files / path).parent.mkdir(parents=True, exist_ok=True)
             (files / path).write_bytes(text)
-        by_folder, _ = timed(imported, context, str(files), spaces[0].id, user.id)
-        by_address, _ = timed(imported, context, f"{remote}", spaces[1].id, user.id)
-        space_id = spaces[2].id
-        with context.db.write() as tx:
-            store.insert(tx, synced(space_id, remote, user.id))
-        first, state = timed(run_sync, context, space_id, "asked", new_id())
-        assert state == "synced"
+        by_address, _ = timed(imported, context, f"{remote}", spaces[0].id, user.id)
+        imports, firsts = [], []
+        for into, space in zip(spaces[1::2], spaces[2::2], strict=True):
+            imports.append(timed(imported, context, str(files), into.id, user.id)[0])
+            space_id = space.id
+            with context.db.write() as tx:
+                store.insert(tx, synced(space_id, remote, user.id))
+            taken, state = timed(run_sync, context, space_id, "asked", new_id())
+            assert state == "synced"
+            firsts.append(taken)
         programs, fetches, incoming, outgoing = [], [], [], []
         clone = folder / "clone"
         git("clone", "--quiet", "--bare", "--depth=1", remote, str(clone))
@@ -164,9 +171,9 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
             found = store.find(tx, store.SyncRow, space_id)
         assert found is not None and found.commit_id == developer.head
         return {
-            "import": by_folder,
+            "import": median(imports),
             "from its URL": by_address,
-            "first sync": first,
+            "first sync": median(firsts),
             "git fetch": median(programs),
             "fetch": median(fetches),
             "in": median(incoming),
@@ -207,12 +214,14 @@ def main() -> None:
             print(f"{pages:>8}{what:>6}" + "".join(f"{getattr(cost, what):>12.0f}" for cost in found))
         clocks = dict(zip(names, (cost.wall for cost in found), strict=True))
         work = dict(zip(names, (cost.cpu for cost in found), strict=True))
+        own = dict(zip(names, (cost.own for cost in found), strict=True))
         first.append(work)
+        # The programs of the remote server aren't part of the sync, and an import of a folder needs none.
         figure(
             f"first sync of {pages} pages, compared with an import",
-            work["first sync"],
+            own["first sync"],
             "ms of CPU",
-            beside=work["import"],
+            beside=own["import"],
             most=1.3,
         )
         figure(

@@ -86,6 +86,11 @@ class Firefox:
         header = {"name": name, "value": {"type": "string", "value": value}}
         self.ask("network.setExtraHeaders", headers=[header])
 
+    def cut(self, offline: bool) -> None:
+        """Disconnect or reconnect the network."""
+        conditions = {"type": "offline"} if offline else None
+        self.ask("emulation.setNetworkConditions", networkConditions=conditions, contexts=[self._window])
+
     def wait_for(self, selector: str) -> dict[str, Any]:
         """Wait for an element, then return it like ``select``."""
         until = time.monotonic() + _SECONDS

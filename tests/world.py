@@ -659,6 +659,8 @@ class _KeptSqlite:
         # What a test writes needs to survive no loss of power.
         for connection in (self._live, database._writer):  # type: ignore[attr-defined]
             connection.execute("PRAGMA synchronous=OFF")
+            # Each copy is as long as the log after which SQLite would write the log into the database.
+            connection.execute("PRAGMA wal_autocheckpoint=10000")
         self._live.backup(self._kept)
         with closing(sqlite3.connect(file)) as copy:
             self._kept.backup(copy)

@@ -23,6 +23,7 @@ from octavo.organization.access.evaluation import (
 )
 from octavo.organization.access.roles import role_from_height
 from octavo.organization.access.visibility import (
+    is_mostly_closed,
     select_visible_collections,
     select_visible_sites,
     select_visible_spaces,
@@ -137,15 +138,22 @@ def write(tx: Transaction, world: RightsWorld) -> None:
 def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | None]:
     """Return what lists show to this member, each with the role there."""
     org = OrgAccess("o", Person(user, "token"), world.members[user])
-    found = {}
-    for select in (select_visible_spaces, select_visible_collections, select_visible_sites):
-        seen = select(org, "1 = 1")
+    found: list[dict[str, str | None]] = []
+    selected = (
+        select_visible_spaces(org, "1 = 1"),
+        select_visible_spaces(org, "1 = 1", True),
+        select_visible_collections(org, "1 = 1"),
+        select_visible_sites(org, "1 = 1"),
+    )
+    for seen in selected:
         rows = tx.all(
             f"{seen.prefix} SELECT v.id, v.height, {seen.total} FROM {seen.visible} v", **seen.parameters
         )
         assert all(row[2] == len(rows) for row in rows)
-        found.update((id, role_from_height(height)) for id, height, _ in rows)
-    return found
+        found.append({id: role_from_height(height) for id, height, _ in rows})
+    spaces, in_other_way, *others = found
+    assert spaces == in_other_way
+    return {id: role for each in (spaces, *others) for id, role in each.items()}
 
 
 @pytest.mark.parametrize(
@@ -181,3 +189,24 @@ def test_lists_match_the_table_of_all_people(database: Database, seed: int) -> N
             assert listed(tx, world, user) == {
                 thing: role for thing, role in roles.items() if role is not None
             }
+
+
+@pytest.mark.parametrize("level", [None, "inherit"])
+def test_a_large_organization_is_checked_for_closed_collections(
+    database: Database, monkeypatch, level: str | None
+) -> None:
+    world = draw_world(random.Random(1).randrange, users=2, teams=1, collections=3, spaces=4, sites=0)
+    world.grants.clear()
+    world.levels |= {thing: level for thing in world.parents if thing[0] == "c"}
+    with database.write() as tx:
+        write(tx, world)
+    for most, role, expected in (
+        (4, "read", level is None),
+        (5, "read", False),
+        (4, "admin", False),
+        (4, None, False),
+    ):
+        monkeypatch.setattr("octavo.organization.access.visibility._MANY", most)
+        database.caches.clear()
+        with database.read() as tx:
+            assert is_mostly_closed(tx, OrgAccess("o", Person("u0", "token"), role)) is expected

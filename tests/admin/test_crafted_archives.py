@@ -438,7 +438,7 @@ def test_node_keys_of_the_same_text_elsewhere_stay_unchanged(
         )
     keys = {"owner_id": page["page_id"], "body": page["body"], "keys": '{"a":"b"}'}
     archive.write("node_keys", [*archive.rows("node_keys"), keys])
-    with pytest.raises(BadRequest, match=r"node_keys\.keys: .*block keys conflict"):
+    with pytest.raises(BadRequest, match=r"node_keys\.keys: .*must match the block keys"):
         import_organization(installation, archive.folder)
 
 

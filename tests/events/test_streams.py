@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import asgi_client
 from octavo.content.events.broadcasting import EventMessages
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database
+from octavo.kit.http.dispatcher import Dispatcher
 from octavo.kit.scheduling.shares import Shares
 from octavo.kit.work import hub, outbox
 from octavo.kit.work.hub import Hub
@@ -361,6 +363,30 @@ def test_a_stream_ends_when_access_is_lost(
         stream.wait(lambda one: one.ended)
         assert stream.kinds() == ["closed"]
         assert (stream.heard[0].data["code"], stream.heard[0].data["message"] != "") == (status, True)
+
+
+def test_the_tabs_of_a_person_are_checked_together(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, each save of a page that is open in many tabs would delay the next letters."""
+    checks: list[str] = []
+    check = Dispatcher._check_again
+    monkeypatch.setattr(
+        Dispatcher, "_check_again", lambda one, call: (checks.append(call.headers), check(one, call))
+    )
+    path = world.home.path(SPACE)
+    with ExitStack() as opened:
+        tabs = [opened.enter_context(listening(world, "reader", path)) for _ in range(5)]
+        other = opened.enter_context(listening(world, "editor", path))
+        checks.clear()
+        emit_revision(world)
+        for stream in (*tabs, other):
+            stream.wait(lambda one: one.kinds() == ["revision"])
+        assert len(checks) == 2
+        end_membership(world)
+        emit_revision(world)
+        for stream in tabs:
+            stream.wait(lambda one: one.ended)
+            assert stream.kinds() == ["revision", "closed"]
+        other.wait(lambda one: one.kinds() == ["revision", "revision"])
 
 
 def deactivate(world: World) -> None:

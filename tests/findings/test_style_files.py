@@ -71,7 +71,7 @@ def test_headings_are_not_fixed_because_links_contain_their_text() -> None:
     ("source", "reason"),
     [
         ("extends: conditional\nmessage: x\nfirst: a", "`first` and `second` are required"),
-        ("extends: conditional\nmessage: x\nfirst: a\nsecond: b", "second: must contain a group"),
+        ("extends: conditional\nmessage: x\nfirst: a\nsecond: b", "second: must contain a capture group"),
         (
             "extends: existence\nmessage: x\ntokens: [a]\nscope: heading.h1",
             "scope: .*heading.h1.* isn't an allowed value",

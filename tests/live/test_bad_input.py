@@ -62,9 +62,14 @@ def test_steps_and_carets_with_the_id_of_another_client_do_not_affect_it(live):
     other.send(insert("y", 20))
     body = {"client": client.id, "version": 1, "anchor": 0, "head": 0}
     live.call("admin", "PUT", "/caret", json=body)
-    assert [(caret["user"]["id"], caret["anchor"]) for caret in live.get()["carets"]] == [
-        (live.world.users["editor"], 2)
-    ]
+
+    def carets():
+        return {caret["user"]["id"]: caret["anchor"] for caret in live.get()["carets"]}
+
+    editor, admin = live.world.users["editor"], live.world.users["admin"]
+    assert carets() == {editor: 2, admin: 0}
+    live.call("admin", "PUT", "/caret", json={**body, "anchor": None, "head": None})
+    assert carets() == {editor: 2}
 
 
 @pytest.mark.parametrize("hours", [-30, 30])

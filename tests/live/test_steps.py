@@ -60,22 +60,35 @@ def test_two_people_can_use_the_same_client_id(live):
     assert people == {live.world.users["editor"], live.world.users["admin"]}
 
 
-def test_new_rows_and_new_columns_are_put_together_by_the_later_author(live):
-    """Only an editor gives a new row a cell in a column that its author hasn't seen."""
-    cell = {"type": "table_cell", "content": [{"type": "paragraph"}]}
-    row = {"type": "table_row", "content": [cell]}
-    head = {"type": "table_head", "content": [{"type": "table_heading"}]}
+def test_cells_of_a_new_row_stay_in_the_columns_that_another_person_changed(live):
+    def cell(column, text):
+        content = [{"type": "paragraph", "content": [{"type": "text", "text": text}]}]
+        return {"type": "table_cell", "attrs": {"col": column}, "content": content}
+
+    def row(*words):
+        cells = [cell(column, text) for column, text in zip("XY", words, strict=True)]
+        return {"type": "table_row", "content": cells}
 
     def add(at, node):
         return {"stepType": "replace", "from": at, "to": at, "slice": {"content": [node]}}
 
-    live.open().send(add(0, {"type": "table", "content": [head, row]}))
-    one, other, third = live.open("editor"), live.open("admin"), live.open("admin")
-    one.send(add(11, row), add(4, {"type": "table_heading"}), add(12, cell))
-    for late in ([add(11, row)], [add(4, {"type": "table_heading"}), add(12, cell)], [delete(2, 4)]):
-        answer = other.post(other.body(*late))
-        assert (answer.status_code, answer.json()["error"]["reason"]) == (409, "behind"), late
-    third.type("Letters don't matter. ", 13)
+    heads = [
+        {"type": "table_heading", "attrs": {"col": column}, "content": [{"type": "text", "text": column}]}
+        for column in "XY"
+    ]
+    table = {"type": "table", "content": [{"type": "table_head", "content": heads}, row("a", "1")]}
+    live.open().send(add(0, table))
+    one, other = live.open("editor"), live.open("admin")
+    one.send(delete(10, 15), delete(2, 5))
+    answer = other.send(add(21, row("b", "2")))
+    assert [batch["user"] for batch in answer["batches"]] == [
+        live.world.users["editor"],
+        live.world.users["admin"],
+        None,
+    ]
+    content = live.get()["document"]["content"]
+    assert texts(content[0]) == ["Y", "1", "2"]
+    assert texts({"content": content[1:2]}) == ["b"]
 
 
 def test_a_batch_overlapping_newer_steps_is_refused(live):

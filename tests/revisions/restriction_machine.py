@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BytesIO
 from random import Random
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 from zipfile import ZipFile
 
 import httpx
@@ -115,6 +115,8 @@ def comparable(answer: httpx.Response) -> str:
     """Return a response without IDs and times."""
     text = re.sub(r"AV[0-9A-Za-z_-]{18}", "ID", text_of(answer))
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\bid: \d+|preview_token=[\w%.-]+|~pdf/[\w%.-]+", "TIME", text)
+    # Pages are continued after the position of the last item, which includes hidden items before it.
+    text = re.sub(r'"next":\{"page":"[^"]*"\}', "NEXT", text)
     # People who see the space see that main has a new revision.
     text = re.sub(r'"outdated":\w+|"parents":\[[^]]*\]|"type":"\w+","object":"revision".*', "", text)
     return f"{answer.status_code} {text}"
@@ -128,6 +130,15 @@ def counts_items(answer: httpx.Response) -> bool:
     if not isinstance(found, dict) or not {"items", "count"} <= found.keys() or "next" in found:
         return True
     return len(found["items"]) == found["count"]
+
+
+def choices_of(annotation: object) -> list[str]:
+    """Return the values that a query parameter can have, if they are listed; otherwise nothing."""
+    if annotation is bool:
+        return ["true", "false"]
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [value for inner in get_args(annotation) for value in choices_of(inner)]
 
 
 class Instead(Place):
@@ -724,6 +735,16 @@ class Machine:
             self.report(f"{who} gets {answer.status_code} for {id} in {at}: {self.rules_of(at, id)}")
         self.look_for(who, path, answer, id)
 
+    def choose_query(self, operation: Operation) -> dict[str, str]:
+        """Return the query of an operation's sample, with a random value of some of its other parameters."""
+        query = sample_of(operation).query_for(self.place)
+        for parameter in msgspec.structs.fields(operation.query) if operation.query else ():
+            name = parameter.encode_name
+            values = ["1", "3"] if name == "limit" else choices_of(parameter.type)
+            if values and self.random.random() < 0.4:
+                query[name] = self.random.choice(values)
+        return query
+
     def compare(self, calls: int) -> None:
         """Change pages that a person can't see, and check that what they read stays the same."""
         who = self.random.choice(CALLERS)
@@ -737,7 +758,11 @@ class Machine:
             # A scan follows a minute after every change, so one that is due would find earlier changes of open pages.
             tx.run("DELETE FROM jobs WHERE kind = 'startScan'")
         self.work(SPACE)
-        before = [self.call(who, operation, {})[0] for operation in operations]
+        queries = [self.choose_query(operation) for operation in operations]
+        before = [
+            self.call(who, operation, {}, params=query)[0]
+            for operation, query in zip(operations, queries, strict=True)
+        ]
         word, comments = self.word(), self.place.path(f"{SPACE}/comments")
         self.change(SPACE, {"operation": "update_page", "page": id, "title": f"{word} changed"})
         self.note(SPACE, id, word)
@@ -746,14 +771,14 @@ class Machine:
             self.world.call("admin", "POST", there, json={"body": {"markdown": word}, "page": id})
         self.work(SPACE)
         self.refresh()
-        for operation, answer in zip(operations, before, strict=True):
-            after, _ = self.call(who, operation, {})
+        for operation, query, answer in zip(operations, queries, before, strict=True):
+            after, _ = self.call(who, operation, {}, params=query)
             self.count("compared", who)
             one, other = comparable(answer), comparable(after)
             if one != other:
                 at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
                 self.report(
-                    f"{operation.id} ({who}) tells changes of {id}: {one[max(0, at - 200) : at + 60]}"
+                    f"{operation.id} {query} ({who}) tells changes of {id}: {one[max(0, at - 200) : at + 60]}"
                     f" | {other[max(0, at - 60) : at + 60]} | {text_of(after)[max(0, at - 60) : at + 900]}"
                 )
 

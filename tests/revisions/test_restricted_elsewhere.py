@@ -163,6 +163,48 @@ def test_watches_of_a_restricted_page_do_not_count(world: World, level: str) -> 
     assert notified(page, other) == notified(other) == (level == "muted")
 
 
+def test_a_watch_of_a_page_that_was_restricted_does_not_exist(world: World) -> None:
+    watch = world.home.path(f"{SPACE}/content/page/{{pageId}}/watch")
+    assert world.call("reader", "PUT", watch, json={"level": "watching"}).is_success
+    restrict(world, SPACE, ADMINISTRATORS)
+    assert world.call("reader", "GET", watch).status_code == 404
+    never = world.home.path(f"{SPACE}/content/page/{new_id()}/watch")
+    ended = [world.call("reader", "DELETE", path).status_code for path in (watch, never)]
+    assert ended[0] == ended[1]
+    restrict(world, SPACE, [])
+    assert world.get("reader", watch)["level"] == "watching"
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_notifications_name_the_only_changed_page_that_their_recipient_sees(
+    world: World, merged: bool
+) -> None:
+    """Otherwise, a missing page would tell that a restricted page was changed at the same time."""
+    page, other = insert(world, SPACE, "Plans"), world.home["pageId"]
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    watch = world.home.path(f"{SPACE}/watch")
+    for who in ("reader", "creator"):
+        assert world.call(who, "PUT", watch, json={"level": "watching"}).is_success
+
+    def told(who: str, *pages: str) -> Any:
+        world.post(who, "/user/notifications/update", {"state": "done"})
+        place = SPACE
+        if merged:
+            made = world.post("admin", world.home.path(f"{SPACE}/change-requests"), {"subject": "Edits"})
+            place = f"{SPACE}/change-requests/{made['id']}"
+        fields = {"operation": "update_page", "description": new_id()}
+        edit(world, place, *({**fields, "page": one} for one in pages))
+        if merged:
+            world.post("admin", world.home.path(f"{place}/merge"))
+        work(world)
+        (found,) = world.get(who, "/user/notifications", params={"status": "unread"})["items"]
+        return found.get("page", {}).get("id"), found["events"]
+
+    work(world)
+    assert told("reader", other) == told("reader", page, other) == (other, 1)
+    assert told("creator", page, other) == (None, 1)
+
+
 def test_change_requests_of_a_page_leave_out_those_that_hide_it(world: World) -> None:
     """A page can be visible in main, and hidden in a change request that edits it."""
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import BytesIO
 from typing import Any
 
@@ -276,6 +277,27 @@ def test_comments_show_links_to_a_restricted_page_as_their_words(world: World, s
                 shown = world.call(who, "GET", path, params={"format": format, "limit": 100}).text
                 assert (secret in shown) == sees, (who, path)
                 assert "words" in shown and f"/pages/{page}" in shown and "example.org/a" in shown
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_comments_show_mentions_to_people_who_cannot_see_every_page(
+    world: World, secret: str, at: str
+) -> None:
+    person, team = world.users["reviewer"], world.home["teamId"]
+    members = world.home.path("/orgs/{organizationId}/teams/{teamId}/members")
+    assert world.call("admin", "PUT", members, json={"add": [person]}).is_success
+    say(world, at, world.home["pageId"], f'[a](/users/{person} "mention"), [b](/teams/{team} "mention").')
+    comments = world.home.path(f"{at}/comments")
+
+    def shown(format: str) -> str:
+        return world.call("editor", "GET", comments, params={"format": format}).text
+
+    before = [shown(format) for format in ("markdown", "document")]
+    assert all(person in text and team in text for text in before)
+    restrict(world, SPACE, ADMINISTRATORS, secret)
+    for text, format in zip(before, ("markdown", "document"), strict=True):
+        (one, *_), (other, *_) = (json.loads(found)["items"] for found in (text, shown(format)))
+        assert one["body"] == other["body"]
 
 
 def test_descriptions_show_links_to_a_restricted_page_as_their_words(world: World, secret: str) -> None:

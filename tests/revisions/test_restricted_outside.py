@@ -14,7 +14,7 @@ from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
 from octavo.assistants.ask.site_answers import SiteAnswer, keep_answer
 from octavo.assistants.questions.recording import record_answer
-from octavo.assistants.questions.types import AnswerPage, Asked
+from octavo.assistants.questions.types import AnswerPage, Asked, Resolution
 from octavo.kit.clock import DAY, iso, now
 from octavo.kit.ids import new_id
 from octavo.organization.access.authorization import site_access
@@ -106,12 +106,12 @@ def test_kept_answers_end_when_a_page_is_restricted(world: World, who: str) -> N
     assert answer.status_code == 404 and WORD not in answer.text
 
 
-def ask(world: World, question: str, *pages: str) -> None:
+def ask(world: World, question: str, *pages: str, answered: Resolution = "yes") -> None:
     """Record an answer that is based on these pages."""
     sources = [AnswerPage(world.home["spaceId"], id, "", "A page", 80) for id in pages]
     asked = Asked(world.home["siteId"], "site", new_id())
     with world.context.db.write() as tx:
-        record_answer(tx, world.context.settings, asked, question, "yes", [], sources)
+        record_answer(tx, world.context.settings, asked, question, answered, [], sources)
 
 
 def test_lists_of_questions_are_not_sorted_by_answers_from_restricted_pages(
@@ -315,6 +315,32 @@ def test_a_finding_is_hidden_with_the_rule_that_it_breaks(world: World) -> None:
         assert scene.list("editor", "kind=style") == []
 
 
+@pytest.mark.parametrize("how", ["rename", "rename and restrict", "delete", "replace guide"])
+def test_a_finding_stays_hidden_when_its_rule_changes(world: World, how: str) -> None:
+    """The finding keeps the title that the rule had, whether it is still open or not."""
+    scene = ScanScene(world, "Please utilize it.")
+    guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
+    rule = "```yaml\nextends: substitution\nmessage: Use another word.\nswap:\n  utilize: use\n```\n"
+    edit(world, guide, {"operation": "insert_page", "title": f"{WORD} rule", "document": {"markdown": rule}})
+    scene.scan()
+    [rule_id] = [one["id"] for one in world.get("admin", f"{guide}/content")["pages"] if WORD in one["title"]]
+    change = {"operation": "update_page", "page": rule_id}
+    if how == "rename and restrict":
+        edit(world, guide, {**change, "title": "Rule", "visibleTo": ADMINISTRATORS})
+    else:
+        restrict(world, guide, ADMINISTRATORS, rule_id)
+    if how == "rename":
+        edit(world, guide, {**change, "title": "Rule"})
+    elif how == "delete":
+        edit(world, guide, {"operation": "delete_page", "page": rule_id})
+    elif how == "replace guide":
+        assert world.call("admin", "PATCH", scene.site, json={"styleguide": None}).is_success
+    for status in ("open", "done"):
+        assert WORD in str(scene.list("admin", f"kind=style&status={status}"))
+        assert scene.list("editor", f"kind=style&status={status}") == []
+        scene.scan()
+
+
 def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
     """Findings about unanswered questions can mention restricted pages."""
     scene = ScanScene(world, None)
@@ -476,3 +502,27 @@ def test_only_people_who_see_a_page_make_it_a_home_page(world: World) -> None:
     answers = [world.call("editor", "PATCH", shown, json={"pageId": id}) for id in (page, never)]
     assert [answer.status_code for answer in answers] == [404, 404]
     assert world.call("admin", "PATCH", shown, json={"pageId": page}).is_success
+
+
+def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_from_a_site(world: World) -> None:
+    """Questions without sources and visits to URLs that don't exist could be about these pages."""
+    site, insights, scene = world.home.path(SITE), Site(world), ScanScene(world, None)
+    restrict(world, SPACE, ADMINISTRATORS, insert(world, SPACE, "Plans"))
+    ask(world, f"Where are the {WORD} gherkins?", answered="no")
+    visited = insights.event(url=f"https://docs.test/{WORD}")
+    visited["location"]["page"] = None
+    insights.track(visited)
+    work(world)
+    scene.scan()
+
+    def read(who: str) -> str:
+        body = {"range": "last7Days", "groupBy": [{"column": "url"}]}
+        found = [world.post(who, f"{site}/insights/events/aggregate", body)]
+        found += [world.get(who, f"{site}/{part}") for part in ("questions", "findings", "answers")]
+        return str(found)
+
+    assert read("admin").count(WORD) >= 3 and WORD not in read("editor")
+    spaces = world.get("admin", f"{site}/site-spaces")["items"]
+    (shown,) = (one["id"] for one in spaces if one["space"]["id"] == world.home["spaceId"])
+    assert world.call("admin", "DELETE", f"{site}/site-spaces/{shown}").is_success
+    assert WORD in read("admin") and WORD not in read("editor")

@@ -12,7 +12,8 @@ from contract.test_integration_tokens import _agree, _headers
 from findings.test_agent_settings import AgentScene
 from findings.test_style_merging import MergeScene
 from model_server import ModelServer, world_with_model
-from octavo.content.changes.store import find_state
+from octavo.content.changes.access_changes import find_unseen
+from octavo.content.changes.store import find_state, get_change
 from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.restrictions import seen_by
 from octavo.kit.http.operation import PUBLIC, TABLE, Operation
@@ -28,6 +29,7 @@ load_packages()
 WORD = "zqsecret"
 ADMINISTRATORS = {"kind": "administrators"}
 SPACE = "/spaces/{spaceId}"
+INSTALLATION = "/integrations/{integrationName}/installations/{installationId}"
 CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
 # Spaces with restricted pages can't be synced with Git.
 OPERATIONS = [
@@ -491,6 +493,33 @@ def test_merge_checks_tell_only_reviewers_about_hidden_changes(sqlite_world: Wor
         assert ("pages" in found["require_at_least_one_review"]["reason"]) == knows
         assert ("1 conflict" in found["conflicts"].get("reason", "")) == knows
         assert found["conflicts"]["passes"] != knows
+
+
+@pytest.mark.parametrize("role", ["admin", "edit"])
+def test_integrations_do_not_count_as_people_who_see_a_page(world: World, role: str) -> None:
+    """Integrations see no restricted page, so they can't review its changes."""
+    home = world.home
+    _agree(world, list(INTEGRATION_SCOPES))
+    world.post("admin", home.path(f"{INSTALLATION}/spaces"), {"space": home["spaceId"]})
+    integration = _headers(world, installation=True)
+    page, path = home["pageId"], home.path(CHANGE)
+    update = {"operation": "update_page", "page": page, "visibleTo": [grant("role", role)]}
+    world.post("admin", f"{path}/content", {"changes": [update]})
+    approved = world.call(NOBODY, "POST", f"{path}/reviews", json={"status": "approved"}, headers=integration)
+    assert approved.is_success, approved.text
+    reviewed = world.get("admin", f"{path}/reviews")["items"]
+    bot = next(one["reviewer"]["id"] for one in reviewed if one["reviewer"]["displayName"] == "Notes")
+    with world.context.db.read() as tx:
+        row = get_change(tx, home["changeRequestId"])
+        unseen = find_unseen(tx, row, [bot, world.users["creator"]])
+    assert unseen == {bot: {page}, world.users["creator"]: frozenset()}
+    found = world.call(NOBODY, "GET", f"{path}/access-changes", headers=integration).json()
+    assert found["hiddenPages"] == 1 and bot not in str(found["reviewers"])
+
+    people = home.path("/spaces/{spaceId}/content/page/{pageId}/access/people")
+    assert bot in str(world.get("admin", people))
+    restrict(world, page, grant("role", role))
+    assert bot not in str(world.get("admin", people))
 
 
 # --- pages that sites show ------------------------------------------------------------------------------

@@ -527,7 +527,7 @@ def test_lists_that_never_end_are_refused(connected: Connected) -> None:
     connected.add("builtin:github-issues", repository="acme/docs", token=TOKEN)
     assert (
         connected.sync()["failureMessage"]
-        == "GitHub returned too many issues that were updated at the same time. Try again later."
+        == "GitHub returned too many issues with the same update time. Try again later."
     )
     assert len(connected.service.asked) <= 30
     connected.service.answer = lambda *_: [

@@ -89,15 +89,15 @@ def test_access_is_explained_and_previewed_as_a_person(app):
     spaces.get_by_role("button", name="Runbooks").click()
     reasons = panel.get_by_role("list", name="Source of Mei's role").get_by_role("listitem")
     expect(reasons).to_have_count(3)
-    expect(reasons.nth(1)).to_contain_text("applies")
+    expect(reasons.nth(1)).to_contain_text("in effect")
     expect(reasons.nth(2)).to_contain_text("overridden")
     # The place itself is nearer than the collection; undone, the collection decides again.
     panel.get_by_role("button", name="Change role for Mei").click()
     page.get_by_role("menuitemradio", name="No access").click()
     expect(reasons.nth(0)).to_contain_text("No access for Mei")
-    expect(reasons.nth(0)).to_contain_text("applies")
+    expect(reasons.nth(0)).to_contain_text("in effect")
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
-    expect(reasons.nth(1)).to_contain_text("applies")
+    expect(reasons.nth(1)).to_contain_text("in effect")
 
     panel.get_by_role("link", name="View as Mei").click()
     expect(page.get_by_role("heading", name="View as Mei", level=1)).to_be_visible()

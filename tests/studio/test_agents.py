@@ -338,7 +338,7 @@ def test_a_content_gap_is_filled_by_an_agent_and_undone(app):
     dialog = writer.get_by_role("dialog", name="Quill's activity")
     expect(dialog.get_by_text("Edited")).to_have_count(2)
     dialog.get_by_role("button", name="Close").click()
-    writer.get_by_role("button", name="Revert last 24 hours: Quill").click()
+    writer.get_by_role("button", name="Revert last 24 hours of work by Quill").click()
     writer.get_by_role("dialog").get_by_role("button", name="Revert last 24 hours").click()
     expect(writer.get_by_text("Reverted:")).to_be_visible()
     writer.get_by_role("region", name="Notifications").get_by_role("button", name="Review").click()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from serving import serving_new
@@ -118,6 +120,29 @@ def test_the_main_navigation_is_reached_from_a_space(app):
         "link", name="Change requests", exact=True
     ).click()
     page.get_by_role("heading", name="Change requests", level=1).wait_for()
+    page.context.close()
+
+
+def test_the_menu_of_a_space_shows_the_names_of_its_entries(app):
+    space = app.fill_space("Menus", PAGES)
+    page = app.open(f"/s/{space}")
+    page.get_by_role("button", name="More in this space").click()
+    for name in ("Comments", "Files", "Links"):
+        entry = page.get_by_role("menuitem", name=name, exact=True)
+        expect(entry.get_by_text(name, exact=True)).to_be_in_viewport(ratio=1)
+    page.context.close()
+
+
+def test_a_row_of_change_requests_stays_readable_under_the_pointer(app):
+    space = app.fill_space("Rows", PAGES)
+    app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Under the pointer"})
+    page = app.open(f"/s/{space}/~/changes?status=draft")
+    row = page.get_by_role("listitem").filter(has_text="Under the pointer")
+    row.get_by_role("link").hover()
+    for part in (row.get_by_role("link"), row.get_by_text("Draft", exact=True)):
+        with Image.open(io.BytesIO(part.screenshot())) as shown:
+            darkest, _ = shown.convert("L").getextrema()
+        assert darkest < 100
     page.context.close()
 
 

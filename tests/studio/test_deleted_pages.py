@@ -116,11 +116,11 @@ def test_the_message_about_a_new_url_says_that_the_old_one_redirects(app, publis
     dialog = page.get_by_role("dialog", name="Page options")
     dialog.get_by_label("Path", exact=True).fill("speed")
     dialog.get_by_role("button", name="Save changes").click()
-    expect(message(page, "Settings saved for “Tuning”. Old URLs redirect to the new ones.")).to_be_visible()
+    expect(message(page, "Updated “Tuning”. Old URLs redirect to the new ones.")).to_be_visible()
     choose(page, "Page options")
     dialog.get_by_role("textbox", name="Description").fill("How to be fast.")
     dialog.get_by_role("button", name="Save changes").click()
-    expect(message(page, "Settings saved for “Tuning”").last).to_have_text("Settings saved for “Tuning” Undo")
+    expect(message(page, "Updated “Tuning”").last).to_have_text("Updated “Tuning” Undo")
     page.context.close()
 
 

@@ -53,7 +53,7 @@ def test_edit_offers_drafts_of_the_page_by_keyboard(app: App) -> None:
     page = app.open(f"/s/{space}/start")
     page.get_by_text(re.compile(rf"#{mine}, ?#{theirs} *edit this page")).wait_for()
     page.keyboard.press("e")
-    menu = page.get_by_role("menu", name="Edit Start in")
+    menu = page.get_by_role("menu", name="Choose where to edit Start")
     expect(menu.get_by_role("menuitem").locator(".cut")).to_have_text(
         [
             f"Continue #{mine} Fix install steps",

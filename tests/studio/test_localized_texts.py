@@ -97,7 +97,7 @@ def test_the_assistant_is_configured(app, site, size, scheme):
     path, address = site
     options = {"viewport": size} if size else {}
     page = app.open(f"{address}/~/settings", color_scheme=scheme, **options)
-    page.get_by_label("Where visitors can ask").select_option("assistant")
+    page.get_by_label("Where visitors can ask questions").select_option("assistant")
     page.get_by_label("Greeting", exact=True).fill("Ask me.")
     page.get_by_label("Suggested questions").fill("How do I start?\n\nWhat does it cost?")
     page.get_by_label("Instructions for the language model").fill("Be brief.")

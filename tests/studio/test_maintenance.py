@@ -34,7 +34,7 @@ def test_text_written_during_maintenance_is_saved_afterwards(app):
         expect(banner).to_contain_text("Octavo is read-only for maintenance. New disks.")
 
         writer.keyboard.type(" Written meanwhile.")
-        expect(status).to_contain_text("Maintenance, saved on this device")
+        expect(status).to_contain_text("Saved locally during maintenance")
         expect(writer.get_by_role("region", name="Server messages")).to_contain_text("New disks.")
         writer.reload()
         expect(text).to_contain_text("Written meanwhile.")

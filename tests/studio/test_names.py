@@ -190,7 +190,7 @@ def test_search_and_edit_have_shortcuts(app: App, addresses: dict[str, str]) -> 
     page.keyboard.press("Escape")
     # A draft edits this page, so the shortcut asks where to edit; again, it takes the first draft.
     page.keyboard.press("e")
-    expect(page.get_by_role("menu", name="Edit Start in", exact=True)).to_be_visible()
+    expect(page.get_by_role("menu", name="Choose where to edit Start", exact=True)).to_be_visible()
     page.keyboard.press("e")
     page.get_by_role("textbox", name="Page content", exact=True).wait_for()
     page.context.close()

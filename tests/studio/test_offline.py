@@ -13,15 +13,20 @@ KEPT = """async () => (await Promise.all((await caches.keys()).filter((one) => o
   async (one) => (await (await caches.open(one)).keys()).map(({ url }) => new URL(url).pathname)
 ))).flat()"""
 
+_STABLE = """async () => {
+  const names = ["octavo-files", "octavo-pages"];
+  const keys = await Promise.all(names.map(async (one) => (await caches.open(one)).keys()));
+  const counts = keys.map((some) => some.length).join();
+  if (counts !== window.counts) [window.counts, window.since] = [counts, performance.now()];
+  return keys.every((some) => some.length > 5) && performance.now() - window.since > 2000;
+}"""
+"""Whether all files and responses are stored: no more were added for two seconds."""
+
 
 def _read(page: Any) -> None:
     """Wait until a page and the app's files are kept."""
     page.wait_for_function("navigator.serviceWorker.controller !== null")
-    page.wait_for_function(
-        """async () => (await (await caches.open("octavo-files")).keys()).length > 5
-        && (await (await caches.open("octavo-pages")).keys()).length > 5"""
-    )
-    page.wait_for_timeout(1000)
+    page.wait_for_function(_STABLE, polling=100)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from settled import until
+
 
 @pytest.fixture(scope="module")
 def space(app):
@@ -83,9 +85,7 @@ def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
         )
     ).to_contain_text("Cleo")
     panel = his.get_by_role("complementary", name="About this change request")
-    expect(
-        panel.get_by_text("The people who reviewed the change request can't see all changed pages.")
-    ).to_be_visible()
+    expect(panel.get_by_text("The reviewers can't see all of the changed pages.")).to_be_visible()
     expect(his.get_by_text("Prices")).to_have_count(0)
     assert Axe().run(his).response["violations"] == []
     cleo.post(f"/spaces/{space}/change-requests/{number}/reviews", json={"status": "approved"})
@@ -176,3 +176,64 @@ def test_text_of_an_editor_who_loses_the_page_is_kept(app):
     expect(his.get_by_text("Salt. Pepper.")).to_be_visible()
     expect(alert.get_by_role("button", name="Copy as Markdown")).to_be_visible()
     his.context.close()
+
+
+def test_drafts_of_a_restricted_page_are_not_named_after_it(app):
+    """Everyone who sees the space sees the subjects."""
+    space = app.fill_space("Plans", ["Start", ("Salaries", ["Bands"]), "Prices"])
+
+    def start(path):
+        page = app.open(f"/s/{space}/{path}")
+        page.get_by_role("button", name="Edit", exact=True).click()
+        page.get_by_role("textbox", name="Page content").wait_for()
+        subjects = [one["subject"] for one in list_drafts()]
+        page.go_back()
+        page.get_by_role("button", name="Edit").wait_for()
+        until(lambda: not list_drafts())
+        page.context.close()
+        return subjects
+
+    def list_drafts():
+        return app.call("GET", f"/spaces/{space}/change-requests?status=draft")["items"]
+
+    restrict(app, space, path_of(app, space, "Salaries"))
+    assert start("prices") == ["Edit Prices"]
+    assert start("salaries") == start("salaries/bands") == ["Edit page"]
+
+    app.call("PATCH", f"/spaces/{space}", {"editMode": "locked"})
+    page = app.open(f"/s/{space}/prices")
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Who can see this…").click()
+    dialog = page.get_by_role("dialog", name="Who can see “Prices”")
+    dialog.get_by_role("button", name="Only people you choose").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    assert [one["subject"] for one in list_drafts()] == ["Edit page"]
+    page.context.close()
+
+
+def test_the_copy_of_a_restricted_page_is_restricted(app):
+    space = app.fill_space("Copies", ["Start", "Salaries"])
+    app.call("PATCH", f"/spaces/{space}", {"editMode": "live"})
+    restrict(app, space, path_of(app, space, "Salaries"))
+    page = app.open(f"/s/{space}/salaries")
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Duplicate").click()
+    copy = page.get_by_role("treeitem", name="Salaries (copy)")
+    expect(copy).to_have_attribute("aria-description", "restricted")
+    until(lambda: len(app.call("GET", f"/spaces/{space}/content/pages")["pages"]) == 3)
+    pages = app.call("GET", f"/spaces/{space}/content/pages")["pages"]
+    assert [one["visibleTo"] for one in pages[1:]] == [[{"kind": "administrators"}]] * 2
+    page.context.close()
+
+
+def test_restricted_pages_are_not_saved_as_templates(app):
+    """Everyone in the space can use a template."""
+    space = app.fill_space("Models", ["Start", ("Salaries", ["Bands"])])
+    restrict(app, space, path_of(app, space, "Salaries"))
+    for path, expected in (("start", 1), ("salaries", 0), ("salaries/bands", 0)):
+        page = app.open(f"/s/{space}/{path}")
+        page.get_by_role("button", name="Page actions").click()
+        page.get_by_role("menuitem", name="Page options").wait_for()
+        expect(page.get_by_role("menuitem", name="Save as template")).to_have_count(expected)
+        page.context.close()

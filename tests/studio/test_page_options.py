@@ -57,7 +57,7 @@ def test_a_cover_behind_the_title_and_related_links_are_saved(app, space):
     dialog = open_options(page)
     picture = {"name": "cover.png", "mimeType": "image/png", "buffer": PICTURE}
     dialog.locator("input[type=file]").set_input_files(picture)
-    dialog.get_by_role("button", name="Behind the title").click()
+    dialog.get_by_role("button", name="Behind the page title").click()
     color = dialog.get_by_role("group", name="Title color", exact=True)
     color.get_by_role("button", name="White").click()
     dialog.get_by_label("Canonical URL or page").fill("tuning.md")

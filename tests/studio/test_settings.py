@@ -76,7 +76,9 @@ def test_a_token_is_shown_once_and_revoked(app):
     expect(made.get_by_label("Token", exact=True)).to_have_value(re.compile("^oct_"))
     made.get_by_role("button", name="Done").click()
     tokens = page.get_by_role("list", name="Your tokens")
-    expect(tokens.get_by_role("listitem").filter(has_text="Deployment")).to_contain_text("Write: Sites")
+    expect(tokens.get_by_role("listitem").filter(has_text="Deployment")).to_contain_text(
+        "Write access: Sites"
+    )
     page.get_by_role("button", name="Revoke Deployment").click()
     page.get_by_role("button", name="Revoke token").click()
     expect(tokens.get_by_text("Deployment")).to_have_count(0)

@@ -251,7 +251,7 @@ def test_insights_are_charts_with_tables(app, site):
     beside = page.get_by_role("complementary", name="Recent pages")
     expect(beside.get_by_role("heading", name="Searches without results")).to_be_visible()
     check(page)
-    beside.get_by_role("button", name="Create page: tide tables").click()
+    beside.get_by_role("button", name="Create page “tide tables”").click()
     expect(page.get_by_role("textbox", name="Title")).to_have_value("Tide tables")
     expect(page.get_by_text("Draft", exact=True)).to_be_visible()
     page.context.close()

@@ -84,8 +84,12 @@ def test_merge_rules_are_set(app, space):
     page = app.open(f"/s/{space}/~/settings/merging")
     page.get_by_label("Custom rules for this space").check()
     page.get_by_role("group", name="Merge requirements").get_by_label("Has a subject").check()
-    page.get_by_role("checkbox", name="One of these people has submitted a review").check()
-    page.get_by_role("combobox", name="One of these people has submitted a review").fill("ines")
+    page.get_by_role(
+        "checkbox", name="At least one of the specified reviewers has submitted a review"
+    ).check()
+    page.get_by_role("combobox", name="At least one of the specified reviewers has submitted a review").fill(
+        "ines"
+    )
     page.get_by_role("option").first.click()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(say(page)).to_contain_text("Saved")

@@ -36,7 +36,7 @@ def test_rules_are_imported_exported_and_required(app):
     with zipfile.ZipFile(io.BytesIO(fetched.value.path().read_bytes())) as packed:
         assert packed.namelist() == [".vale.ini", "styles/StyleGuide/Very.yml"]
 
-    page.get_by_label("Create change requests automatically").check()
+    page.get_by_label("Create change requests with fixes automatically").check()
     page.get_by_role("group", name="Findings to fix").get_by_label("Style guide").check()
     page.get_by_label("Change requests per day").fill("2")
     page.get_by_role("form", name="Automatic fixes").get_by_role("button", name="Save").click()

@@ -21,6 +21,7 @@ from .summary import entry_path
 from .url_parts import own_address, read_address
 
 APP_HOST = "app.gitbook.com"
+_MENTIONED = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})")
 
 
 def app_hosts(url: str) -> tuple[str, ...]:
@@ -129,6 +130,12 @@ def by_kind(written: str) -> JsonObject | None:
         return None
     kind, target = (part for part in named.groups() if part is not None)
     return {"kind": kind, _ID_FIELD.get(kind, kind): target}
+
+
+def mentioned(url: str) -> tuple[str, str] | None:
+    """Return ``users`` or ``teams``, and the ID, if a URL is the target of a mention in a comment."""
+    found = _MENTIONED.fullmatch(url)
+    return (found[1], found[2]) if found else None
 
 
 def in_app(url: str) -> JsonObject | None:

@@ -64,7 +64,7 @@ def milliseconds(moment: datetime) -> int:
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     found = round(seconds * 1000)
     if not _FIRST <= found < _BEHIND_LAST:
-        raise ValueError("must be between the years 1 and 9999")
+        raise ValueError("must have a year from 1 to 9999")
     return found
 
 

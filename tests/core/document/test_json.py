@@ -295,11 +295,11 @@ def test_merged_cells_are_named_by_their_row_and_column() -> None:
     [
         (
             {"anchor": {"record": "r9", "column": "c1"}, "rowSpan": 1, "colSpan": 2},
-            "anchor: must be a text cell",
+            "anchor: must refer to a text cell",
         ),
         (
             {"anchor": {"record": "r1", "column": "c9"}, "rowSpan": 1, "colSpan": 2},
-            "anchor: must be a text cell",
+            "anchor: must refer to a text cell",
         ),
         (
             {"anchor": {"record": "r2", "column": "c1"}, "rowSpan": 1, "colSpan": 2},

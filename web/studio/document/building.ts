@@ -103,8 +103,12 @@ export class Builder<N, M> {
     return found.length ? found : [this.make.node("paragraph")];
   }
 
-  #part(type: string, json: FragmentJson): N {
-    return this.make.node(type, fragmentAttributes(json), this.#filled(this.#blocks(json.nodes)));
+  #part(type: string, json: FragmentJson, more: Data = {}): N {
+    return this.make.node(
+      type,
+      { ...fragmentAttributes(json), ...more },
+      this.#filled(this.#blocks(json.nodes)),
+    );
   }
 
   #caption(json: FragmentJson): N {
@@ -135,7 +139,7 @@ export class Builder<N, M> {
       const { id: _, title, ...column } = definition[id]!;
       return this.make.node(
         "table_heading",
-        { id, column },
+        { id, column, col: id },
         title ? [this.make.text(title as string)] : null,
       );
     });
@@ -150,10 +154,10 @@ export class Builder<N, M> {
           const fragment = typeof value === "string" ? fragments.get(value) : undefined;
           if (fragment !== undefined) {
             fragments.delete(value as string);
-            return this.#part("table_cell", fragment);
+            return this.#part("table_cell", fragment, { col: column });
           }
-          if (value === null && definition[column]!.type === "text") return this.#absentCell();
-          return this.make.node("table_value", { value });
+          if (value === null && definition[column]!.type === "text") return this.#absentCell(column);
+          return this.make.node("table_value", { value, col: column });
         });
         return this.make.node("table_row", { id, order: record.orderIndex, values }, cells);
       });
@@ -171,8 +175,8 @@ export class Builder<N, M> {
   }
 
   /** Create a cell for which the row has no value. It exists only while it is empty. */
-  #absentCell(): N {
-    return this.make.node("table_cell", { absent: true }, this.#filled([]));
+  #absentCell(col: string): N {
+    return this.make.node("table_cell", { absent: true, col }, this.#filled([]));
   }
 
   #inlines(nodes: (TextJson | InlineJson)[], around: readonly M[]): N[] {

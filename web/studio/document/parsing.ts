@@ -155,6 +155,9 @@ export function readCells(element: HTMLTableElement, schema: Schema): { text: st
   );
 }
 
+/** Return the key of a column of a new table, like the server's name of it. */
+const columnKey = (index: number): string => `c${index + 1}`;
+
 /** Parse a pasted table. Missing cells at the end of a row are empty. */
 function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
   const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
@@ -166,7 +169,7 @@ function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
   const first = headed || rows.length > 1 ? rows.shift()! : [];
   const heads = Array.from({ length: width }, (_, at) => {
     const text = first[at]?.textContent?.replace(/\s+/g, " ").trim();
-    return table_heading!.create(null, text ? schema.text(text) : null);
+    return table_heading!.create({ col: columnKey(at) }, text ? schema.text(text) : null);
   });
   const body = rows.slice(0, 5000).map((row) =>
     table_row!.create(
@@ -174,7 +177,7 @@ function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
       Array.from({ length: width }, (_, at) => {
         const cell = row[at];
         const blocks = cell ? parseBlocks(cell, schema) : [];
-        return table_cell!.create(null, blocks.length ? blocks : paragraph!.create());
+        return table_cell!.create({ col: columnKey(at) }, blocks.length ? blocks : paragraph!.create());
       }),
     )
   );

@@ -30,6 +30,9 @@ const FRAGMENT: Record<string, AttributeSpec> = {
   type: { default: null },
 };
 
+/** The key of the column of a heading or cell, by which each row keeps the order of the headings. */
+const COLUMN: Record<string, AttributeSpec> = { col: { default: null } };
+
 /** The content of a type, for types whose `children` in the table are less specific. */
 const CONTENT: Record<string, string> = {
   image: "caption?",
@@ -122,7 +125,7 @@ function nodes(): Record<string, NodeSpec> {
   found["expandable_body"] = part("block+");
   found["table_head"] = part("table_heading+", { attrs: {}, isolating: false, allowGapCursor: false });
   found["table_heading"] = part("text*", {
-    attrs: { id: { default: null }, column: { default: { type: "text", textAlignment: "left" } } },
+    attrs: { id: { default: null }, column: { default: { type: "text", textAlignment: "left" } }, ...COLUMN },
     marks: "",
   });
   found["table_row"] = part("(table_cell | table_value)*", {
@@ -130,9 +133,9 @@ function nodes(): Record<string, NodeSpec> {
     isolating: false,
     allowGapCursor: false,
   });
-  found["table_cell"] = part("in_cells+", { attrs: { ...FRAGMENT, absent: { default: false } } });
+  found["table_cell"] = part("in_cells+", { attrs: { ...FRAGMENT, absent: { default: false }, ...COLUMN } });
   found["table_value"] = {
-    attrs: { value: { default: null } },
+    attrs: { value: { default: null }, ...COLUMN },
     atom: true,
     selectable: false,
     toDOM: (node: Node): DOMOutputSpec => drawBlock(node),

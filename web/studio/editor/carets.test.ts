@@ -47,9 +47,29 @@ test.each([1, 1 + panels[0]!.nodeSize, 1 + tabs.content.size])(
   },
 );
 
+test.each([0, 2, tabs.nodeSize])(
+  "a caret between blocks, at %i, is drawn in text and takes no line",
+  (place) => {
+    expect(view.state.doc.resolve(place).parent.inlineContent).toBe(false);
+    tellCarets(view, { caret: { client: "other", user, anchor: place, head: place } });
+    expect(view.dom.querySelector(".caret")!.parentElement!.tagName).toBe("P");
+  },
+);
+
 test("the note of a restored tab hides no tab", async () => {
   tellCarets(view, { restored: panels[0]!.attrs.key, by: "Mei" });
   expect(view.dom.querySelectorAll(".restored")).toHaveLength(1);
   view.dom.querySelectorAll<HTMLElement>("[role=tab]")[1]!.click();
   expect(await shown()).toEqual([false, true]);
+});
+
+test("clients of two people with the same ID have their own carets", () => {
+  const other = { id: "tom", displayName: "Tom" };
+  for (const [at, person] of [[3, user], [4, other]] as const) {
+    tellCarets(view, { caret: { client: "same", user: person, anchor: at, head: at } });
+  }
+  const names = () => [...view.dom.querySelectorAll<HTMLElement>(".caret")].map((one) => one.dataset.name);
+  expect(names()).toEqual(["Mei", "Tom"]);
+  tellCarets(view, { gone: { client: "same", user } });
+  expect(names()).toEqual(["Tom"]);
 });

@@ -3,7 +3,6 @@ import type { Node } from "prosemirror-model";
 import { type EditorState, Plugin, PluginKey, Selection, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
-import { schema } from "../document/schema.ts";
 import { freeHueOf } from "../parts/hue.ts";
 import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
@@ -26,6 +25,7 @@ interface KnownCaret extends Caret {
 }
 
 interface Known {
+  /** The carets by their clients. */
   carets: Map<string, KnownCaret>;
   /** Restored blocks by key, with the person who had deleted them. */
   restored: Map<string, string>;
@@ -33,7 +33,7 @@ interface Known {
 
 type Told =
   | { caret: Caret }
-  | { gone: string }
+  | { gone: Pick<Caret, "client" | "user"> }
   | { restored: string; by: string }
   | { dismissed: string };
 
@@ -41,6 +41,9 @@ type Told =
 const LASTS = 60_000;
 /** The number of milliseconds for which a name is shown at a caret that moved. */
 const NAMED = 2_000;
+
+/** Return a name for a client. Those of different people can have the same ID. */
+const nameOfClient = ({ client, user }: Pick<Caret, "client" | "user">): string => `${user.id} ${client}`;
 
 const caretsKey = new PluginKey<Known>("carets");
 
@@ -53,8 +56,8 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
   const carets = new Map(before.carets);
   const restored = new Map(before.restored);
   const { mapping, doc } = transaction;
-  for (const [client, caret] of carets) {
-    carets.set(client, { ...caret, anchor: mapping.map(caret.anchor), head: mapping.map(caret.head) });
+  for (const [name, caret] of carets) {
+    carets.set(name, { ...caret, anchor: mapping.map(caret.anchor), head: mapping.map(caret.head) });
   }
   if (told && "caret" in told) {
     const { caret } = told;
@@ -63,8 +66,8 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
     const all = [...carets.values()];
     const same = all.find(({ user }) => user.id === caret.user.id);
     const hue = same?.hue ?? freeHueOf(caret.user.id, new Set(all.map((one) => one.hue)));
-    carets.set(caret.client, { ...caret, anchor, head, at: Date.now(), hue });
-  } else if (told && "gone" in told) carets.delete(told.gone);
+    carets.set(nameOfClient(caret), { ...caret, anchor, head, at: Date.now(), hue });
+  } else if (told && "gone" in told) carets.delete(nameOfClient(told.gone));
   else if (told && "restored" in told) restored.set(told.restored, told.by);
   else if (told) restored.delete(told.dismissed);
   return { carets, restored };
@@ -101,11 +104,10 @@ function drawRestored(view: EditorView, key: string, name: string): HTMLElement 
   );
 }
 
-/** Return where to draw a caret. Between tabs, rows, or cells, it would be drawn as one of them. */
+/** Return where to draw a caret. Between blocks, cells, or tabs, it would take a line or be drawn as one of them. */
 function placeOfMark(doc: Node, at: number): number {
   const $at = doc.resolve(at);
-  const { inlineContent, type } = $at.parent;
-  if (inlineContent || type.contentMatch.matchType(schema.nodes.paragraph!)) return at;
+  if ($at.parent.inlineContent) return at;
   return (Selection.findFrom($at, -1, true) ?? Selection.findFrom($at, 1, true))?.head ?? at;
 }
 
@@ -121,7 +123,7 @@ function decorations(state: EditorState): DecorationSet {
     const head = placeOfMark(state.doc, caret.head);
     const $head = state.doc.resolve(head);
     if ($head.depth) found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
-    const key = `${caret.client} ${caret.at}`;
+    const key = `${nameOfClient(caret)} ${caret.at}`;
     found.push(
       Decoration.widget(head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
     );
@@ -149,8 +151,8 @@ export function carets(onmove: () => void): Plugin {
     view(view) {
       const timer = setInterval(() => {
         const old = Date.now() - LASTS;
-        for (const [client, { at }] of caretsKey.getState(view.state)!.carets) {
-          if (at < old) tellCarets(view, { gone: client });
+        for (const caret of caretsKey.getState(view.state)!.carets.values()) {
+          if (caret.at < old) tellCarets(view, { gone: caret });
         }
       }, LASTS / 6);
       return {

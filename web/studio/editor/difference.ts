@@ -84,8 +84,10 @@ function origins(before: Node[], after: Node[]): number[] {
     found[at] = place;
     taken.add(place);
   };
-  const places = new Map(before.map((node, at) => [node.attrs.key, at]));
-  after.forEach((node, at) => pair(at, node.attrs.key ? places.get(node.attrs.key) : undefined));
+  /** Return the key of a block, or the key of the column of a cell. */
+  const keyOf = ({ attrs }: Node): string | null => attrs.col ?? attrs.key ?? null;
+  const places = new Map(before.map((node, at) => [keyOf(node), at]));
+  after.forEach((node, at) => pair(at, keyOf(node) ? places.get(keyOf(node)) : undefined));
   // Table rows have no keys. Between two matched siblings, nodes match if there are as many of the same type.
   for (let at = 0; at < after.length;) {
     let end = at;
@@ -96,7 +98,7 @@ function origins(before: Node[], after: Node[]): number[] {
     if (left.length === end - at) {
       left.forEach((place, number) => {
         const [was, now] = [before[place]!, after[at + number]!];
-        if (was.type === now.type && !(was.attrs.key && now.attrs.key)) pair(at + number, place);
+        if (was.type === now.type && !(keyOf(was) && keyOf(now))) pair(at + number, place);
       });
     }
     at = Math.max(end, at + 1);

@@ -123,6 +123,24 @@ test("a selection made while an edit is being saved is told afterwards", async (
   void live.stop();
 });
 
+test("text counts as stored in the browser only when the last key is stored", async () => {
+  const seen: [state: string, isStored: boolean][] = [];
+  const { live, view, stored, states } = open(() => [
+    503,
+    { error: { code: 503, message: "read-only", reason: "maintenance" } },
+  ]);
+  const includes = (word: string) => JSON.stringify(stored.at(-1) ?? "").includes(word);
+  view.dispatch(view.state.tr.insertText("one ", 1) as never);
+  await vi.waitFor(() => expect(states.at(-1)).toBe("maintenance"));
+  expect(includes("one ")).toBe(true);
+  view.dispatch(view.state.tr.insertText("two ", 1) as never);
+  seen.push([states.at(-1)!, includes("two ")], [live.kept, includes("two ")]);
+  await vi.waitFor(() => expect(states.at(-1)).toBe("maintenance"));
+  seen.push([states.at(-1)!, includes("two ")], [live.kept, includes("two ")]);
+  expect(seen).toEqual([["saving", false], ["nowhere", false], ["maintenance", true], ["browser", true]]);
+  void live.stop();
+});
+
 test("people know that a page is too large to be saved, until it is saved again", async () => {
   let hear: (news: News) => void = () => {};
   vi.spyOn(news, "hear").mockImplementation((listener) => {
@@ -178,7 +196,7 @@ test("words that another version of the app stored are set aside if it stored th
   const stored = kept([typed("He", 1), typed("llo", 3), strange, typed("there", 1), {
     stepType: "old",
     value: { a: "x" },
-  }]);
+  }, { stepType: "attr", pos: 0, attr: "key", value: "a key" }]);
   expect(JSON.stringify(blocksOf(stored))).toContain("Hello");
   const { live, view, states } = open(
     (path, body: never) => {
@@ -192,6 +210,7 @@ test("words that another version of the app stored are set aside if it stored th
   );
   await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
   for (const word of ["Hello", "there", "x"]) expect(aside.join(), word).toContain(`"${word}"`);
+  expect(aside.join()).not.toContain("a key");
   expect(view.state.doc.textContent).toBe("First.");
   await live.stop();
 });

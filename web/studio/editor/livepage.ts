@@ -13,6 +13,7 @@ import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import type { BlockJson } from "../document/types.ts";
 import { IN_MAIN, type SaveState } from "./base.ts";
+import { LocalCopy } from "./localcopy.ts";
 import { readInput } from "./pendinginput.ts";
 import { type KeptPage, restore, typedBlocks, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
@@ -21,8 +22,6 @@ import { type Batch, REMOTE, type Rescue, Together, wellFormed } from "./togethe
 /** The number of milliseconds for which typing is collected before it is sent. The server accepts 20 batches per
  * second from one person. */
 const GATHER = 50;
-/** The delay in milliseconds before changes are stored in this browser. */
-const KEEP = 60;
 /** The number of milliseconds to wait for a response before a batch counts as unanswered. */
 const ANSWER = 30_000;
 /** The number of milliseconds without a confirmation after which the status changes to unsaved. */
@@ -103,7 +102,6 @@ export class LivePage {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The time when the timer sends the next batch. */
   #due = Infinity;
-  #keeping: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
   /** Whether the caret moved since its position was last sent to others. */
@@ -113,7 +111,7 @@ export class LivePage {
   #maintained = false;
   #since: number | undefined;
   #catching = false;
-  #kept = true;
+  #copy = new LocalCopy(() => this.#store(), () => this.#stopped || this.#tell());
   /** Whether the server accepts no more changes. */
   #ended = false;
   #stopped = false;
@@ -190,7 +188,7 @@ export class LivePage {
     const spared = this.#together.spared(this.#view!.state);
     if (spared) this.#view!.dispatch(spared);
     this.#since ??= performance.now();
-    this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
+    this.#copy.changed();
     this.#plan(GATHER);
     this.#tell();
   }
@@ -238,7 +236,7 @@ export class LivePage {
   /** The save status. `nowhere`: closing the tab would lose text. */
   get kept(): "server" | "browser" | "nowhere" {
     if (!this.dirty && !this.#aside.length) return "server";
-    return this.#kept ? "browser" : "nowhere";
+    return this.#copy.state === "stored" ? "browser" : "nowhere";
   }
 
   /** Send all changes. Resolves when they are in a revision of the change request. */
@@ -286,7 +284,7 @@ export class LivePage {
       if (adopted) this.#view!.dispatch(adopted);
     }
     this.#aside.push(...kept.aside);
-    await this.#keep();
+    await this.#copy.keep();
     void this.#putAside();
   }
 
@@ -295,7 +293,7 @@ export class LivePage {
     this.#state = this.#view?.state;
     this.#stopped = true;
     for (const end of this.#ends.splice(0)) end();
-    await this.#keep();
+    await this.#copy.keep();
     await this.flush().catch(() => {});
     for (const timer of [this.#timer, this.#slow, this.#telling]) clearTimeout(timer);
     this.#leave();
@@ -420,7 +418,7 @@ export class LivePage {
     this.#apply(this.#together.moved(this.#shown, opened.version, schema.nodeFromJSON(opened.document)));
     this.#start = { version: opened.version, document: opened.document, batches: [] };
     if (this.dirty) this.#plan(0);
-    void this.#keep();
+    void this.#copy.keep();
     this.#tell();
   }
 
@@ -466,7 +464,7 @@ export class LivePage {
       this.#failures = 0;
       this.#offline = this.#maintained = false;
       this.#since = undefined;
-      await this.#keep();
+      await this.#copy.keep();
     } catch (problem) {
       const failure = problem instanceof ApiError ? problem : new ApiError(0, String(problem));
       if (isFinal(failure)) this.#end(failure);
@@ -492,7 +490,7 @@ export class LivePage {
     // The caret of the tab whose changes this one continues.
     if (client !== this.client) this.#leave(client);
     // If the tab closes before the response, the next one knows what may have arrived.
-    await this.#keep();
+    await this.#copy.keep();
     if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
     const body = { ...sending, epoch: this.#epoch, schema: table.editor, caret: this.#caret() };
     this.#hasMoved = false;
@@ -517,7 +515,7 @@ export class LivePage {
         // The server has another version of the app. Pending changes are kept in this browser.
         sessionStorage.setItem(RELOADED, table.editor);
         // With what was typed while the server answered.
-        await this.#keep();
+        await this.#copy.keep();
         location.reload();
         throw problem;
       } else throw problem;
@@ -528,26 +526,20 @@ export class LivePage {
   #end(problem: Error): void {
     this.#ended = true;
     for (const end of this.#ends.splice(0)) end();
-    void this.#keep().finally(this.options.onend);
+    void this.#copy.keep().finally(this.options.onend);
     this.options.onproblem(problem);
     this.#tell();
   }
 
   // --- positions ---
 
-  async #keep(): Promise<void> {
-    clearTimeout(this.#keeping);
-    this.#keeping = undefined;
+  /** Store unsent changes in this browser, or nothing if there are none. */
+  #store(): Promise<unknown> {
     const own = this.#together.keep();
     // Copies, because the browser stores them a moment later.
     const batches = [...this.#start.batches];
     const kept = { epoch: this.#epoch, ...this.#start, batches, own, aside: [...this.#aside] };
-    try {
-      await this.options.keep(this.dirty || this.#aside.length ? kept : undefined);
-      this.#kept = true;
-    } catch {
-      this.#kept = false;
-    }
+    return this.options.keep(this.dirty || this.#aside.length ? kept : undefined);
   }
 
   #tell(): void {
@@ -555,8 +547,12 @@ export class LivePage {
     const { onstate } = this.options;
     if (this.#catching) return onstate({ kind: "catching" });
     if (!this.dirty && !this.#aside.length) return onstate({ kind: this.#isTooLarge ? "unsaved" : "saved" });
-    if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
-    if (this.#maintained && this.#kept) return onstate({ kind: "maintenance" });
+    const isOffline = this.#offline || !navigator.onLine;
+    if (isOffline || this.#maintained) {
+      const { state } = this.#copy;
+      if (state === "stored") return onstate({ kind: isOffline ? "offline" : "maintenance" });
+      return onstate({ kind: state === "pending" ? "saving" : "unsaved" });
+    }
     const waited = performance.now() - (this.#since ?? performance.now());
     if (this.#failures || waited > SLOW || this.#ended || !this.dirty) return onstate({ kind: "unsaved" });
     this.#slow = setTimeout(() => this.#tell(), SLOW - waited + 10);
@@ -575,7 +571,8 @@ export class LivePage {
       ...parted(wellFormed(blocks.map(writeBlock))).map((nodes) => ({ nodes, why: rescue.why })),
     );
     // Until this rebase ends, the stored version wouldn't be that of the stored changes.
-    queueMicrotask(() => void this.#keep().then(() => this.#putAside()));
+    this.#copy.changed();
+    queueMicrotask(() => void this.#copy.keep().then(() => this.#putAside()));
   }
 
   /** Send text that couldn't be placed to the server. */
@@ -606,7 +603,7 @@ export class LivePage {
         continue;
       }
       this.#aside.splice(at, 1);
-      await this.#keep();
+      await this.#copy.keep();
       this.options.onaside();
     }
   }

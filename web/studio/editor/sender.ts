@@ -5,10 +5,10 @@
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import type { SaveState } from "./base.ts";
+import { LocalCopy } from "./localcopy.ts";
 
 const IDLE = 800;
 const LONGEST = 5_000;
-const KEEP = 60;
 const LONGEST_WAIT = 30_000;
 
 export interface SenderOptions {
@@ -23,27 +23,31 @@ export interface SenderOptions {
 
 export class Sender {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #keeping: ReturnType<typeof setTimeout> | undefined;
   #since: number | undefined;
   #sending: Promise<void> | undefined;
   #failures = 0;
-  #kept = true;
+  /** The status after the last attempt that failed, if the text is stored in this browser. */
+  #failure: "offline" | "maintenance" | "unsaved" = "unsaved";
   #stopped = false;
+  #copy: LocalCopy;
 
-  constructor(private options: SenderOptions) {}
+  constructor(private options: SenderOptions) {
+    this.#copy = new LocalCopy(options.keep, () => this.#tellFailed());
+  }
 
   /** The save status; `nowhere`: closing the tab would lose text. */
   get kept(): "server" | "browser" | "nowhere" {
     if (!this.options.isDirty()) return "server";
-    return this.#kept ? "browser" : "nowhere";
+    return this.#copy.state === "stored" ? "browser" : "nowhere";
   }
 
   /** Record a change of the text. */
   changed(): void {
-    this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
+    this.#copy.changed();
     if (!this.options.isDirty()) this.options.onstate({ kind: "saved" });
-    // The status stays that of the last attempt until the next one.
     else if (!this.#failures) this.#schedule();
+    // The status stays that of the last attempt until the next one.
+    else this.#tellFailed();
   }
 
   #schedule(): void {
@@ -58,15 +62,13 @@ export class Sender {
     if (!this.#stopped) this.#timer = setTimeout(() => void this.flush().catch(() => {}), wait);
   }
 
-  async #keep(): Promise<void> {
-    clearTimeout(this.#keeping);
-    this.#keeping = undefined;
-    try {
-      await this.options.keep();
-      this.#kept = true;
-    } catch {
-      this.#kept = false;
-    }
+  /** Report the status until the next attempt, if the last one failed. */
+  #tellFailed(): void {
+    if (!this.#failures || this.#sending || !this.options.isDirty()) return;
+    const { state } = this.#copy;
+    this.options.onstate({
+      kind: state === "stored" ? this.#failure : state === "pending" ? "saving" : "unsaved",
+    });
   }
 
   /** Save now. Resolves when all previous changes have arrived. */
@@ -84,11 +86,11 @@ export class Sender {
     onstate({ kind: "saving" });
     try {
       // If the tab closes before the response, the next one has all changes.
-      await this.#keep();
+      await this.#copy.keep();
       if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
       await send();
       this.#failures = 0;
-      await this.#keep();
+      await this.#copy.keep();
       if (isDirty()) this.#schedule();
       else onstate({ kind: "saved" });
     } catch (problem) {
@@ -101,8 +103,8 @@ export class Sender {
   #failed(problem: ApiError): void {
     const { status, reason, retryAfter } = problem;
     this.#failures++;
-    const kept = status === 0 ? "offline" : reason === "maintenance" ? "maintenance" : "unsaved";
-    this.options.onstate({ kind: this.#kept ? kept : "unsaved" });
+    this.#failure = status === 0 ? "offline" : reason === "maintenance" ? "maintenance" : "unsaved";
+    this.options.onstate({ kind: this.#copy.state === "stored" ? this.#failure : "unsaved" });
     if (status >= 400 && status < 500 && ![408, 425, 429].includes(status)) {
       this.options.onproblem(problem);
       // An error about the text no longer applies once the text has changed.
@@ -126,10 +128,10 @@ export class Sender {
 
   /** Store unsaved changes and stop. */
   async stop(): Promise<void> {
-    if (this.options.isDirty()) await this.#keep();
+    if (this.options.isDirty()) await this.#copy.keep();
     await this.flush().catch(() => {});
     this.#stopped = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#keeping);
+    this.#copy.stop();
   }
 }

@@ -48,7 +48,8 @@ export function blocksOf(kept: KeptPage): BlockJson[] {
 export function typedBlocks({ own }: KeptPage): BlockJson[] {
   const texts: string[] = [];
   let end: unknown;
-  for (const { from, slice, value } of own.steps) {
+  for (const { from, slice, attr, value } of own.steps) {
+    if (attr === "key" || attr === "col") continue;
     const text = stringsOf(slice).join(" ") || stringsOf(value).join(" ");
     if (!text) continue;
     if (from === undefined || from !== end) texts.push("");

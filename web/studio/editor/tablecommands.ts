@@ -5,10 +5,10 @@ import type { Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
 import { longestRun } from "../document/comparing.ts";
 import { safeUrl } from "../document/drawing.ts";
-import { schema } from "../document/schema.ts";
+import { newKey, schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 import { withoutKeys } from "./blocks.ts";
-import { cellPosition, type Column, columnsOf, headless, mergedCells } from "./grid.ts";
+import { cellPosition, columnsOf, headless, mergedCells } from "./grid.ts";
 import { withKeys } from "./blockkeys.ts";
 
 /** The table around a position: the position of the table, and the row and column. The header is row 0. */
@@ -37,23 +37,23 @@ export function spotOf({ selection }: EditorState): Spot | undefined {
   return undefined;
 }
 
-function newCell(column: Column): Node {
+/** Return the heading of a new text column. */
+function newHeading(title?: string): Node {
+  return schema.nodes.table_heading!.create({ col: newKey() }, title ? schema.text(title) : null);
+}
+
+/** Return an empty cell below a heading. */
+function newCell({ attrs: { col, column } }: Node): Node {
   return column.type === "text"
-    ? withKeys(schema.nodes.table_cell!.create(null, schema.nodes.paragraph!.create()))
-    : schema.nodes.table_value!.create({ value: column.type === "checkbox" ? false : null });
+    ? withKeys(schema.nodes.table_cell!.create({ col }, schema.nodes.paragraph!.create()))
+    : schema.nodes.table_value!.create({ value: column.type === "checkbox" ? false : null, col });
 }
 
 /** Return a table with this number of text columns, these titles, and rows below the header. */
 export function newTable(columns: number, rows: number, titles: string[] = []): Node {
-  const { table, table_head, table_heading, table_row } = schema.nodes;
-  const heads = Array.from(
-    { length: columns },
-    (_, number) => table_heading!.create(null, titles[number] ? schema.text(titles[number]) : null),
-  );
-  const body = Array.from(
-    { length: rows },
-    () => table_row!.create(null, heads.map((head) => newCell(head.attrs.column as Column))),
-  );
+  const { table, table_head, table_row } = schema.nodes;
+  const heads = Array.from({ length: columns }, (_, number) => newHeading(titles[number]));
+  const body = Array.from({ length: rows }, () => table_row!.create(null, heads.map(newCell)));
   return table!.create({ data: { view: { type: "grid", hideHeader: false } } }, [
     table_head!.create(null, heads),
     ...body,
@@ -76,7 +76,7 @@ export function addRow(after: boolean): Command {
 export function insertRow(table: Node, position: number, number: number, column = 0): Command {
   return (state, dispatch) => {
     if (dispatch) {
-      const row = schema.nodes.table_row!.create(null, columnsOf(table).map(newCell));
+      const row = schema.nodes.table_row!.create(null, childrenOf(table.firstChild!).map(newCell));
       let at = position + 1;
       for (let each = 0; each < number; each++) at += table.child(each).nodeSize;
       const transaction = state.tr.insert(at, row);
@@ -109,18 +109,34 @@ function childPosition(row: Node, at: number, child: number): number {
   return found;
 }
 
+/**
+ * Insert cells at an index of each row. The heading comes first: if the change is sent in several batches, the server
+ * knows the column of all of these cells.
+ */
+function insertInRows(
+  transaction: Transform,
+  table: Node,
+  position: number,
+  index: number,
+  cellsOf: (row: number) => Node[],
+): void {
+  let at = position + 1;
+  table.forEach((row, _, number) => {
+    if (!number || row.childCount >= index) {
+      const cells = cellsOf(number);
+      transaction.insert(childPosition(row, at, Math.min(index, row.childCount)), cells);
+      at += cells.reduce((sum, cell) => sum + cell.nodeSize, 0);
+    }
+    at += row.nodeSize;
+  });
+}
+
 export function insertColumn(table: Node, position: number, at: number, row = 0): Command {
   return (state, dispatch) => {
     if (dispatch) {
-      const heading = schema.nodes.table_heading!.create();
+      const heading = newHeading();
       const transaction = state.tr;
-      eachRowBackward(table, position, (cells, start, number) => {
-        if (number && cells.childCount < at) return;
-        transaction.insert(
-          childPosition(cells, start, at),
-          number ? newCell(heading.attrs.column as Column) : heading,
-        );
-      });
+      insertInRows(transaction, table, position, at, (number) => [number ? newCell(heading) : heading]);
       dispatch(into(transaction, cellPosition(transaction.doc.nodeAt(position)!, position, row, at) + 1));
     }
     return true;
@@ -245,12 +261,18 @@ export function duplicateColumns(table: Node, position: number, first: number, l
   return (state, dispatch) => {
     if (dispatch) {
       const transaction = state.tr;
-      eachRowBackward(table, position, (row, start) => {
-        const copies = childrenOf(row).slice(first, last + 1).map((cell) =>
-          withKeys(withoutKeys(asNew(cell)))
-        );
-        transaction.insert(childPosition(row, start, Math.min(last + 1, row.childCount)), copies);
-      });
+      const keys = new Map(childrenOf(table.firstChild!).map(({ attrs }) => [attrs.col, newKey()]));
+      insertInRows(
+        transaction,
+        table,
+        position,
+        last + 1,
+        (row) =>
+          childrenOf(table.child(row)).slice(first, last + 1).map((cell) => {
+            const { type, attrs, content } = withKeys(withoutKeys(asNew(cell)));
+            return type.create({ ...attrs, col: keys.get(attrs.col) ?? null }, content);
+          }),
+      );
       dispatch(transaction.scrollIntoView());
     }
     return true;
@@ -371,16 +393,17 @@ export function setColumnType(table: Node, position: number, at: number, type: s
     if (type === "rating") column.max = 5;
     if (type === "select") column.options = [];
     const options: string[] = [];
+    const { col } = table.firstChild!.child(at).attrs;
     const changed = (cell: Node): Node => {
       const text = textOfCell(cell).trim();
       if (type === "text") {
         if (cell.type === schema.nodes.table_cell) return cell;
         const said = typeof cell.attrs.value === "boolean" ? "" : text;
-        return schema.nodes.table_cell!.create(null, paragraphOf(said));
+        return schema.nodes.table_cell!.create({ col }, paragraphOf(said));
       }
       const value = valueOf(type, text);
       if (type === "select" && value !== null) options.push(text);
-      return schema.nodes.table_value!.create({ value });
+      return schema.nodes.table_value!.create({ value, col });
     };
     if (dispatch) {
       const transaction = state.tr;
@@ -424,34 +447,38 @@ export function pasteCells(
   const table = transaction.doc.nodeAt(position)!;
   const missing = spot.column + across - table.firstChild!.childCount;
   if (missing > 0) {
-    const heading = schema.nodes.table_heading!.create();
-    const column = heading.attrs.column as Column;
-    eachRowBackward(table, position, (row, at, number) => {
-      const end = at + row.nodeSize - 1;
-      transaction.insert(end, Array.from({ length: missing }, () => number ? newCell(column) : heading));
-    });
+    const headings = Array.from({ length: missing }, () => newHeading());
+    insertInRows(
+      transaction,
+      table,
+      position,
+      table.firstChild!.childCount,
+      (row) => row ? headings.map(newCell) : headings,
+    );
   }
   const grown = transaction.doc.nodeAt(position)!;
+  const headings = childrenOf(grown.firstChild!);
   const columns = columnsOf(grown);
   const options = new Map<number, string[]>();
   const filled = (column: number, { text, blocks }: PastedCell): Node => {
     const { type } = columns[column]!;
+    const { col } = headings[column]!.attrs;
     if (type === "text") {
       const content = blocks?.length ? blocks.map(withoutKeys) : [paragraphOf(text)];
-      return schema.nodes.table_cell!.create(null, content);
+      return schema.nodes.table_cell!.create({ col }, content);
     }
     const value = valueOf(type, text.trim());
     if (type === "select" && value !== null) options.set(column, [...options.get(column) ?? [], text.trim()]);
-    return schema.nodes.table_value!.create({ value });
+    return schema.nodes.table_value!.create({ value, col });
   };
   // New rows are inserted in large steps, existing ones cell by cell, last one first.
   const known = grown.childCount - spot.row;
   const added = cells.slice(known).map((row) =>
     withKeys(schema.nodes.table_row!.create(
       null,
-      columns.map((column, at) => {
+      headings.map((heading, at) => {
         const cell = row[at - spot.column];
-        return cell ? filled(at, cell) : newCell(column);
+        return cell ? filled(at, cell) : newCell(heading);
       }),
     ))
   );

@@ -349,16 +349,15 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
   redo: [15, (state) => run(redo, state)],
 };
 
-/** With more cells, a column can be in several batches, and people see some rows without their cell meanwhile. */
 const [MOST_ROWS, MOST_COLUMNS] = [12, 6];
 
-/** Edits of a table in which each cell has the title of its column. Only one person changes the columns. */
+/** Edits of a table in which each cell has the title of its column. */
 const EDITS_OF_COLUMNS: typeof EDITS = {
   "row with words": [10, (state) => {
     const { table, pos } = firstTable(state.doc);
     if (table.childCount > MOST_ROWS) return undefined;
     const cells = childrenOf(table.firstChild!).map((heading) =>
-      make("table_cell", paragraph(chance(0.7) ? heading.textContent : ""))
+      make("table_cell", paragraph(chance(0.7) ? heading.textContent : ""), { col: heading.attrs.col })
     );
     const number = 1 + int(table.childCount);
     const at = cellPosition(table, pos, number, 0) - 1;
@@ -376,16 +375,34 @@ const EDITS_OF_COLUMNS: typeof EDITS = {
     const cell = row ? table.child(row).child(column) : undefined;
     if (cell?.childCount !== 1 || cell.textContent) return undefined;
     const at = cellPosition(table, pos, row, column) + 2;
-    const title = table.firstChild!.child(column).textContent;
+    // Until the server has put cells in order, they can be below another heading.
+    const title = childrenOf(table.firstChild!).find(({ attrs }) => attrs.col === cell.attrs.col)
+      ?.textContent;
     return title ? state.tr.insertText(title, at) : undefined;
   }],
   letter: [5, (state, type) => state.tr.insertText(type(), 1)],
-  "new column": [6, (state, type, client) => {
+  "new column": [4, (state, type) => {
     const { table, pos } = firstTable(state.doc);
-    if (client !== "person-0" || table.firstChild!.childCount > MOST_COLUMNS) return undefined;
+    if (table.firstChild!.childCount > MOST_COLUMNS) return undefined;
     const column = int(table.firstChild!.childCount + 1);
     const made = run(insertColumn(table, pos, column), state)!;
     return made.insertText(type(), cellPosition(made.doc.nodeAt(pos)!, pos, 0, column) + 1);
+  }],
+  "move column": [5, (state) => {
+    const { table, pos } = firstTable(state.doc);
+    const column = int(table.firstChild!.childCount);
+    return run(moveColumns(table, pos, column, column, chance(0.5) ? 1 : -1), state);
+  }],
+  "delete column": [2, (state) => {
+    const { table, pos } = firstTable(state.doc);
+    const count = table.firstChild!.childCount;
+    const column = int(count);
+    return count < 3 ? undefined : run(deleteColumns(table, pos, column, column), state);
+  }],
+  "move row": [3, (state) => {
+    const { table, pos } = firstTable(state.doc);
+    const row = int(table.childCount);
+    return run(moveRows(table, pos, row, row, chance(0.5) ? 1 : -1), state);
   }],
 };
 
@@ -401,7 +418,8 @@ function checkColumns(doc: Node, number: number): void {
   table.forEach((row, _, index) => {
     // Two people may fill in the same cell.
     const texts = childrenOf(row).map(({ textContent }) => [...new Set(textContent)].join(""));
-    const expected = titles.map((title, at) => index && !texts[at] ? "" : title);
+    // A person may delete a title while another person fills in the column.
+    const expected = titles.map((title, at) => index && (!texts[at] || !title) ? texts[at] : title);
     expect(texts, `row ${index}, seed ${number}`).toEqual(expected);
   });
 }
@@ -466,7 +484,11 @@ class Authority {
     }
     if (own) {
       const index = this.take(client, batch, attempt, own);
-      if (index === undefined) return { status: 200, batches: this.since(version) };
+      if (index === undefined) {
+        const { steps } = aligned(this.doc);
+        if (steps.length) this.take("server", (this.#last.get("server") ?? 0) + 1, 1, steps);
+        return { status: 200, batches: this.since(version) };
+      }
       if (!isLate) {
         this.counts.refused++;
         return { status: 422, index };
@@ -522,12 +544,59 @@ function cannotApply(step: Step): boolean {
   return /[\u4e61\u4ec5\u4f29\u4f8d]/.test(JSON.stringify(step));
 }
 
-const addsRow = (step: Step): boolean => JSON.stringify(step).includes('"table_row"');
-
-function changesColumns(step: Step): boolean {
-  let found = JSON.stringify(step).includes('"table_heading"');
-  step.getMap().forEach((from, to) => void (found ||= to - from > 1));
-  return found;
+/** Put the cells of each table in the columns of the headings, as the server does. */
+function aligned(doc: Node): Transform {
+  const made = new Transform(doc);
+  doc.descendants((table, start) => {
+    if (table.type.name !== "table") return !table.isTextblock;
+    const from = (): number => made.mapping.map(start, 1);
+    const now = (): Node => made.doc.nodeAt(from())!;
+    const headings = childrenOf(now().firstChild!);
+    const kept = new Map<string, number>();
+    const gone = new Set<number>();
+    headings.forEach(({ attrs: { col }, textContent }, at) => {
+      const other = kept.get(col);
+      const title = other === undefined ? undefined : headings[other]!.textContent;
+      if (other !== undefined && ["", title].includes(textContent)) return void gone.add(at);
+      if (title === "") gone.add(other!) && kept.delete(col);
+      const key = col === null || title ? newKey() : col;
+      if (key !== col) made.setNodeAttribute(cellPosition(now(), from(), 0, at), "col", key);
+      kept.set(key, at);
+    });
+    for (const at of [...gone].sort((one, two) => two - one)) {
+      const place = cellPosition(now(), from(), 0, at);
+      made.delete(place, place + headings[at]!.nodeSize);
+    }
+    const heads = [...kept.keys()];
+    const below: Node[] = [];
+    for (let row = 1; row < now().childCount; row++) {
+      const cells = (): Node[] => childrenOf(now().child(row));
+      const place = (at: number): number => cellPosition(now(), from(), row, at);
+      const missing = heads.filter((head) => !cells().some(({ attrs }) => attrs.col === head));
+      cells().forEach(({ attrs }, at) => {
+        const col = attrs.col ?? missing.shift();
+        if (col && !attrs.col) made.setNodeAttribute(place(at), "col", col);
+      });
+      heads.forEach((col, at) => {
+        const there = cells().findIndex(({ attrs }, number) => number >= at && attrs.col === col);
+        const cell = cells()[there];
+        if (!cell) {
+          made.insert(place(at), make("table_cell", make("paragraph"), { absent: true, col, key: null }));
+        } else if (there > at) {
+          made.delete(place(there), place(there) + cell.nodeSize).insert(place(at), cell);
+        }
+      });
+      const extra = cells().slice(heads.length);
+      if (extra.length) made.delete(place(heads.length), place(heads.length) + Fragment.from(extra).size);
+      for (const cell of extra) {
+        const kept = cells()[heads.indexOf(cell.attrs.col)];
+        if (cell.textContent && cell.textContent !== kept?.textContent) below.push(...childrenOf(cell));
+      }
+    }
+    if (below.length) made.insert(from() + now().nodeSize, below);
+    return false;
+  });
+  return made;
 }
 
 /** Map a late batch over newer steps if that is unambiguous, as the server does. */
@@ -539,8 +608,6 @@ function clean(steps: Step[], between: Step[]): Step[] | undefined {
     return found;
   };
   if (between.some((step) => step instanceof AttrStep) && steps.some(endsFields)) return undefined;
-  if (between.some(addsRow) && steps.some(changesColumns)) return undefined;
-  if (steps.some(addsRow) && between.some(changesColumns)) return undefined;
   const mapping = new Mapping(steps.map((step) => step.getMap().invert()).reverse());
   let unseen: [number, number][] = [];
   const add = (step: Step, mirrored?: number): void => {
@@ -886,16 +953,16 @@ test("no letter is lost, whatever people, networks, and tabs do", { timeout: 86_
 });
 
 test(
-  "words in new rows stay in their column, whatever happens to the columns",
+  "words in tables stay in their columns, whatever happens to rows and columns",
   { timeout: 86_400_000 },
   () => {
     const bad: string[] = [];
     for (let number = FIRST; number < FIRST + SEEDS; number++) {
       try {
-        const cell = (text: string) => make("table_cell", [paragraph(text)]);
+        const cell = (col: string) => make("table_cell", [paragraph(col)], { col });
         const titles = ["甲", "乙", "丙"];
         const table = make("table", [
-          make("table_head", titles.map((title) => make("table_heading", title)), {}),
+          make("table_head", titles.map((col) => make("table_heading", col, { col })), {}),
           make("table_row", titles.map(cell), {}),
         ], { data: { view: {} } });
         const { world, lost } = play(number, make("doc", [paragraph("Above."), table], {}), EDITS_OF_COLUMNS);
@@ -1334,46 +1401,59 @@ test.each([0, 2, 5])(
   },
 );
 
-test.each([
-  ["the row", "the column", ["X||Y", "a||1", "b||2"]],
-  ["the column", "the row", ["X||Y", "a||1", "b||2"]],
-])("words of a new row stay in their column: %s comes after %s", (_own, theirs, expected) => {
-  const row = (...texts: string[]): Node =>
-    make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
-  const head = make("table_head", [make("table_heading", "X"), make("table_heading", "Y")], {});
-  const table = make("table", [head, row("a", "1")], { data: { view: {} } });
-  const { together, state } = person(table);
-  const end = table.nodeSize - 1;
-  const made = [state.tr.insert(end, row("b", "2")), run(insertColumn(table, 0, 1), state)!];
-  const [own, others] = theirs === "the column" ? made : made.toReversed();
-  together.written(own!);
-  let here = state.apply(own!);
-  const steps = others!.steps.map((step) => step.toJSON());
-  here = here.apply(together.receive(here, [{ ...from(others!.steps[0]!), version: steps.length, steps }])!);
-  const texts = childrenOf(here.doc.child(0)).map((row) =>
-    childrenOf(row).map(({ textContent }) => textContent).join("|")
-  );
-  expect(texts).toEqual(expected);
-  expect(together.doc.eq(here.doc)).toBe(true);
-  // The batch contains the cells of its column.
-  expect(together.next()!.steps.length).toBe(together.pending.length);
+const texts = (doc: Node): string[] =>
+  childrenOf(doc.child(0)).map((row) => childrenOf(row).map(({ textContent }) => textContent).join("|"));
+
+const row = (...words: string[]): Node =>
+  make("table_row", words.map((text, at) => make("table_cell", [paragraph(text)], { col: "XYZ"[at] })), {});
+
+type Change = (state: EditorState, table: Node) => Transaction;
+const adds: Change = (state, table) => state.tr.insert(table.nodeSize - 1, row("b", "2", "c"));
+const moves01: Change = (state, table) => run(moveColumns(table, 0, 0, 0, 1), state)!;
+const moves12: Change = (state, table) => run(moveColumns(table, 0, 1, 1, 1), state)!;
+const inserts: Change = (state, table) => run(insertColumn(table, 0, 1), state)!;
+const removes: Change = (state, table) => run(deleteColumns(table, 0, 1, 1), state)!;
+const types: Change = (state, table) => {
+  const at = cellPosition(table, 0, 1, 1) + 2;
+  return state.tr.insertText("!", at, at + 1);
+};
+
+const changesOfTables: [string, Change, Change, string[]][] = [
+  ["a new row, a new column", adds, inserts, ["X||Y|Z", "a||1|i", "b||2|c"]],
+  ["a new row, a deleted column", adds, removes, ["X|Z", "a|i", "b|c", "2"]],
+  ["a new row, a moved column", adds, moves01, ["Y|X|Z", "1|a|i", "2|b|c"]],
+  ["a word, a moved column", types, moves01, ["Y|X|Z", "!|a|i"]],
+  ["a word, a deleted column", types, removes, ["X|Z", "a|i", "!"]],
+  ["a new column, a moved column", inserts, moves01, ["Y|X||Z", "1|a||i"]],
+  ["a new column, a deleted column", inserts, removes, ["X||Z", "a||i"]],
+  ["a deleted column, a moved column", removes, moves12, ["X|Z", "a|i"]],
+  ["two moved columns", moves01, moves12, ["Y|X|Z", "1|a|i"]],
+  ["the same moved column", moves12, moves12, ["X|Z|Y", "a|i|1"]],
+];
+
+test.each(changesOfTables)("words in tables stay in their columns: %s", (_names, one, two, expected) => {
+  const titles = [..."XYZ"].map((col) => make("table_heading", col, { col }));
+  const table = make("table", [make("table_head", titles, {}), row("a", "1", "i")], { data: { view: {} } });
+  const found = [[one, two], [two, one]].map(([own, others]) => {
+    const { together, state } = person(table);
+    const server = new Authority(state.doc);
+    server.post({ client: "other", batch: 1, attempt: 1, version: 0, steps: json(others!(state, table)) });
+    const made = own!(state, table);
+    together.written(made);
+    let here = state.apply(made);
+    for (let sending = together.next(); sending; sending = together.next()) {
+      const news = together.receive(here, server.post(sending).batches!);
+      if (news) here = here.apply(news);
+    }
+    expect(here.doc.eq(server.doc)).toBe(true);
+    return [...texts(here.doc), ...childrenOf(here.doc).slice(1).map(({ textContent }) => textContent)];
+  });
+  expect(found[0]).toEqual(found[1]);
+  expect(found[0]).toEqual(expected);
 });
 
-test("words of a new row whose column was deleted are below the table", () => {
-  const row = (...texts: string[]): Node =>
-    make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
-  const head = make("table_head", [make("table_heading", "X"), make("table_heading", "Y")], {});
-  const table = make("table", [head, row("a", "1")], { data: { view: {} } });
-  const { together, state } = person(table, paragraph("Below."));
-  const own = state.tr.insert(table.nodeSize - 1, row("b", "2"));
-  together.written(own);
-  const here = state.apply(own);
-  const others = run(deleteColumns(table, 0, 1, 1), state)!;
-  const steps = others.steps.map((step) => step.toJSON());
-  const batch = { ...from(others.steps[0]!), version: steps.length, steps };
-  const after = here.apply(together.receive(here, [batch])!);
-  expect(childrenOf(after.doc).map(({ textContent }) => textContent)).toEqual(["Xab", "2", "Below."]);
-});
+const json = (transaction: Transaction): Record<string, unknown>[] =>
+  transaction.steps.map((step) => step.toJSON());
 
 test("a batch of another person with the same client and number confirms nothing", () => {
   const { together, state } = person(paragraph("one"));

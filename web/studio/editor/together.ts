@@ -32,7 +32,6 @@ import {
   splitAgain,
   withoutPlaces,
 } from "./rescue.ts";
-import { fitRows, newRows, rowsFor } from "./tablerows.ts";
 
 /** Steps and documents as the server sends and receives them. */
 export type Json = Record<string, unknown>;
@@ -321,6 +320,11 @@ export class Together {
         fields.push([count + made.steps.length + 1, step.pos]);
       }
       made.step(step);
+      if (user !== undefined) {
+        for (const place of filledBy(step, made.doc, this.base)) {
+          fields.push([count + made.steps.length, place]);
+        }
+      }
     }
     // Positions in a block that others moved go with it.
     const sources = new Map(
@@ -344,44 +348,14 @@ export class Together {
     const changed = new Map<number, Fragment>();
     /** The places of their fields in them. */
     const carried = new Map<number, number[]>();
-    const moved = new Set(moves.values());
-    const others = ordered.flatMap(({ same, user }, at) =>
-      same === undefined && user !== undefined && !sources.has(at) ? [at] : []
-    );
-    /** The places of rows that others created. Own changes of columns don't know them. */
-    let rows = newRows(made, others, ordered.length);
-    let known = 0;
-    const fit = (): void => {
-      if (!rows.length) return;
-      const [before, done] = [found[known]?.before ?? made.doc, made.steps.length];
-      const own = mappingOf(found.slice(known));
-      fitRows(made, before, rows, own, (cells, place) => putCells(made, cells, place));
-      made.steps.slice(done).forEach((step, number) => {
-        found.push({ step, before: made.docs[done + number]!, sentAs: -1 });
-        mapping.appendMap(step.getMap());
-      });
-      rows = rows.flatMap((place) => {
-        const { pos, deletedAfter } = own.mapResult(place, 1);
-        return deletedAfter ? [] : [made.mapping.slice(done).map(pos, 1)];
-      });
-      known = found.length;
-    };
     let sent = 0;
     for (let at = confirmed; at < count; at++) {
-      // The batch that is sent contains the cells of its columns.
-      if (at === this.sent) {
-        fit();
-        if (confirmed < at) sent = found.length;
-      }
       if (at === out || moves.get(at) === out) continue;
       const way = mapping.slice(count - at);
-      const { step: own, before } = this.pending[at]!;
-      const fitted = moved.has(at) ? undefined : rowsFor(own, before, made.doc, way);
-      if (fitted) changed.set(at, fitted.rows);
       const was = withContent(this.pending[at]!, changed.get(at));
       const done = made.steps.length;
       const mapped = continuing(was, way, this.pending[at - 1]?.step) ??
-        withOthers(made.doc, was, was.step.map(way));
+        withOthers(made.doc, was, mappedStep(was.step, way));
       const taken = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const whole = leftToDelete(was.step, mapping, count - at);
       const filled = placesOf(fields, mapping);
@@ -416,12 +390,8 @@ export class Together {
         }
         if (!isPutBack) this.#rescue(made, { ...was, step }, place, remover);
       }
-      if (kept && fitted) putCells(made, fitted.left, placeOf(mapped!));
       const maps = kept && changed.has(at)
-        ? [
-          ...mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(own), changed.get(at)!),
-          ...made.mapping.maps.slice(done + 1),
-        ]
+        ? mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(this.pending[at]!.step), changed.get(at)!)
         : made.mapping.maps.slice(done);
       // What follows a kept or rescued text goes after it again.
       const again = kept ? 0 : isPutBack ? maps.length - 1 : -1;
@@ -437,8 +407,6 @@ export class Together {
       });
       if (at < this.sent) sent = found.length;
     }
-    fit();
-    if (this.sent === count && confirmed < count) sent = found.length;
     const pending = this.pending;
     this.pending = found;
     this.sent = sent;
@@ -474,7 +442,7 @@ export class Together {
     if (step instanceof AttrStep) {
       const { pos, attr, value } = step;
       // A new key belongs to the block that a split created, which doesn't exist then.
-      if (attr === "key") return;
+      if (isKey(attr)) return;
       const there = byKey(made.doc, before.nodeAt(pos)!.attrs.key);
       if (there) fits(made, withOthers(made.doc, { step, before }, new AttrStep(there.pos, attr, value))!);
       else if (setsWords(step, before)) {
@@ -539,20 +507,6 @@ function placesOf(fields: [first: number, place: number][], mapping: Mapping): n
   });
 }
 
-/** Return the mapping of consecutive steps, in which positions in a moved block go with it. */
-function mappingOf(pending: readonly Pending[]): Mapping {
-  const found = new Mapping();
-  const sources = new Map([...findMoves(pending, 0)].map(([from, to]) => [to, from]));
-  pending.forEach(({ step }, at) => found.appendMap(step.getMap(), sources.get(at)));
-  return found;
-}
-
-/** Insert what is in cells whose column no longer exists after their table. */
-function putCells(made: Transform, cells: readonly Node[], place: number): void {
-  const nodes = cells.map(withTitle).filter((node) => node.isLeaf || hasWords(node.content));
-  putBlocks(made, nodes, place);
-}
-
 /** Return whether a step inserts blocks that existed before, which means that it moves them. */
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
@@ -579,6 +533,15 @@ function continuing(
   if (!continuesStep && !(LETTER.test(word) && LETTER.test(next))) return undefined;
   const { pos, deletedBefore } = mapping.mapResult(step.from, -1);
   return deletedBefore ? undefined : new ReplaceStep(pos, pos, step.slice);
+}
+
+/** Return a step at its mapped position. An insertion stays one, even if the blocks before and after it were moved apart:
+ * it goes before the same block as before. */
+function mappedStep(step: Step, mapping: Mapping): Step | null {
+  const mapped = step.map(mapping);
+  return mapped instanceof ReplaceStep && mapped.to > mapped.from && isInsertion(step)
+    ? new ReplaceStep(mapped.from, mapped.from, mapped.slice)
+    : mapped;
 }
 
 /** Return a step and an insertion directly after its content as one step; undefined if that isn't possible. */
@@ -646,6 +609,10 @@ function placeOf(step: Step): number {
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
 }
 
+function isInsertion(step: Step): boolean {
+  return step instanceof ReplaceStep && step.from === step.to;
+}
+
 function contentOf(step: Step): Fragment {
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep
     ? step.slice.content
@@ -659,7 +626,8 @@ function withContent(pending: Pending, content: Fragment | undefined): Pending {
   return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
 }
 
-/** Return a step that sets an attribute, with the fields that others set in the meantime; all other steps unchanged. */
+/** Return a step that sets an attribute, with the fields that others set in the meantime; null if there is no block with
+ * this attribute; all other steps unchanged. */
 function withOthers(
   doc: Node,
   { step, before }: Pick<Pending, "step" | "before">,
@@ -668,7 +636,8 @@ function withOthers(
   if (!(mapped instanceof AttrStep && step instanceof AttrStep)) return mapped;
   const { pos, attr, value } = mapped;
   const [was, now] = [before.nodeAt(step.pos)!.attrs[attr], doc.nodeAt(pos)?.attrs[attr]];
-  const found = now === undefined ? value : mergedFields(was, value, now);
+  if (now === undefined) return null;
+  const found = mergedFields(was, value, now);
   return same(found, value) ? mapped : new AttrStep(pos, attr, found);
 }
 
@@ -701,17 +670,34 @@ function bringsWords(was: unknown, value: unknown): boolean {
   return Object.entries(value).some(([name, each]) => bringsWords((was as Json | null)?.[name], each));
 }
 
+/** Return whether an attribute is the key of a block or of a column. */
+const isKey = (attr: string): boolean => attr === "key" || attr === "col";
+
 /** Return whether a step fills in a field of a block. */
 function setsWords({ pos, attr, value }: AttrStep, before: Node): boolean {
   const was = before.nodeAt(pos)?.attrs[attr];
-  return attr !== "key" && (bringsWords(was, value) || typeof value === "number" && value !== was);
+  return !isKey(attr) && (bringsWords(was, value) || typeof value === "number" && value !== was);
+}
+
+/** Return the positions of the blocks that a step inserted or changed to another type, if they have fields that they
+ * didn't have in an earlier document. */
+function filledBy(step: Step, doc: Node, earlier: Node): number[] {
+  const found: number[] = [];
+  step.getMap().forEach((_from, _to, start, end) => {
+    if (end === start) return;
+    doc.nodesBetween(start, end, ({ attrs }, place) => {
+      if (place < start || !bringsWords({}, attrs.data)) return;
+      if (bringsWords(byKey(earlier, attrs.key)?.node.attrs.data ?? {}, attrs.data)) found.push(place);
+    });
+  });
+  return found;
 }
 
 /** Set the fields of a node that undo moved back to their latest values. */
 function fillFields(transaction: Transaction, at: number, was: Node, now: Node): void {
   if (was.type !== now.type) return;
   for (const [name, value] of Object.entries(now.attrs)) {
-    if (name !== "key" && bringsWords(was.attrs[name], value)) transaction.setNodeAttribute(at, name, value);
+    if (!isKey(name) && bringsWords(was.attrs[name], value)) transaction.setNodeAttribute(at, name, value);
   }
   if (was.childCount !== now.childCount) return;
   was.forEach((child, offset, index) => fillFields(transaction, at + 1 + offset, child, now.child(index)));

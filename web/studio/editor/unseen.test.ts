@@ -48,6 +48,17 @@ function both(blocks: Node[], own: Edit, others: Edit): { doc: Node; rescues: Re
 const setData = (pos: number, data: object) => ({ tr }: EditorState): Transaction =>
   tr.setNodeAttribute(pos, "data", data);
 
+test("a change of a block's type leaves the fields of the type that another person chose", () => {
+  const heading = (data: object) => ({ tr }: EditorState): Transaction =>
+    tr.setNodeMarkup(0, schema.nodes.heading_2, { key: "own", data });
+  const { doc } = both(
+    [make("paragraph", { key: "own" }, schema.text("one"))],
+    heading({}),
+    heading({ anchor: "word" }),
+  );
+  expect(doc.firstChild!.attrs.data).toEqual({ anchor: "word" });
+});
+
 test.each([
   ["math", { formula: "x" }, { formula: "x = y" }],
   ["embed", { url: "https://a.example" }, { url: "https://b.example" }],
@@ -153,7 +164,7 @@ test.each(["typed", 42])("a value that is typed in a row that others delete retu
   const { doc, rescues } = both([valued], own, run(deleteRows(valued, 0, 1, 1)));
   expect([doc.lastChild!.textContent, rescues.length]).toEqual([String(value), 1]);
   expect(JSON.stringify(both([valued], run(deleteRows(valued, 0, 1, 1)), own).doc)).toContain(
-    JSON.stringify({ value }),
+    JSON.stringify({ value, col: null }),
   );
 });
 

@@ -251,7 +251,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     onaside: () => options.onaside?.(),
     oncaret({ client, user, anchor, head }) {
       if (!view) return;
-      if (anchor === null || head === null) tellCarets(view, { gone: client });
+      if (anchor === null || head === null) tellCarets(view, { gone: { client, user } });
       else {
         const [from, to] = [anchor, head].map((place) => livePage!.placeOf(place)) as [number, number];
         tellCarets(view, { caret: { client, user, anchor: from, head: to } });

@@ -3,7 +3,7 @@ import { since } from "../../shared/dates.ts";
 import { n, t } from "../../shared/words.ts";
 import { EDITED_MAIN } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
-import { changesOfPage, findDraft } from "../state/drafts.ts";
+import { changesOfPage, findDraft, subjectFor } from "../state/drafts.ts";
 import { presence } from "../state/live.svelte.ts";
 import type { Page } from "../state/page.svelte.ts";
 import { session } from "../state/session.svelte.ts";
@@ -68,7 +68,9 @@ export async function findChoices({ space, page, direct, choose, startNew }: Cho
     ...found,
     {
       text: t("startNewChangeRequest"),
-      note: t("namedUntilRenamed", { name: t("editTitle", { title: page.title }) }),
+      note: t("namedUntilRenamed", {
+        name: await subjectFor(space, [page.id], t("editTitle", { title: page.title })),
+      }),
       icon: "plus",
       keys: found.length ? "n" : "e",
       run: startNew,

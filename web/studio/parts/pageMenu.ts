@@ -10,7 +10,7 @@ import { frame } from "../state/frame.svelte.ts";
 import type { Action } from "../state/keys.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
-import { type PageTree, readMarkdown } from "../state/pages.svelte.ts";
+import { above, type PageTree, readMarkdown } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import type { TreeEditor } from "../state/treeEditor.ts";
 import { watchEntries } from "../state/watching.ts";
@@ -101,14 +101,17 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
           frame.open(() => import("./IconDialog.svelte"), { editor: await editTree(tree), page }),
       });
     }
-    if (isDocument) {
+    // Only administrators can give the copy of a restricted page the same restriction.
+    if (isDocument && (!page.visibleTo || about?.permissions.admin)) {
       entries.push({
         text: t("duplicate"),
         icon: "duplicate",
         run: () => edit((editor) => editor.duplicate(page).catch(notices.fail)),
       });
     }
-    if (isDocument) {
+    // Everyone in the space can use the template.
+    const way = [...(above(tree.tree, page.id) ?? []), page];
+    if (isDocument && !way.some((one) => one.visibleTo)) {
       entries.push({
         text: t("saveAsTemplate"),
         icon: "template",

@@ -1,11 +1,13 @@
 /** The drafts in which a page can be edited: the person's, other people's, and a new one. */
 import type { Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
 import {
   createChangeRequest,
   discardChangeRequest,
   listChangeRequestsForSpace,
   listChangeRequestsOfPage,
 } from "../api/changes.ts";
+import { getPageAccess } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
@@ -39,19 +41,36 @@ export async function findDraft(space: string): Promise<Draft | undefined> {
 const begun = new Set<string>();
 const keyOf = (space: string, number: number) => `${space}/${number}`;
 
-/** Start a draft that is deleted when it is left without edits. */
-export async function beginDraft(space: string, subject: string): Promise<Base> {
-  const draft = await createChangeRequest({ spaceId: space }, { subject: subject.slice(0, 100) });
+/** Return a subject for a draft that edits pages of main. Everyone in the space sees it, so if a page is restricted or
+ * isn't in main, the subject doesn't name it. */
+export async function subjectFor(space: string, pages: readonly string[], subject: string): Promise<string> {
+  const found = await Promise.all(
+    pages.map((pageId) => getPageAccess({ spaceId: space, pageId }).catch(() => undefined)),
+  );
+  return (found.every((one) => one?.rules.length === 0) ? subject : t("editPage")).slice(0, 100);
+}
+
+/** Start a draft that is deleted when it is left without edits. `pages`: the pages that it will edit. */
+export async function beginDraft(space: string, subject: string, pages: readonly string[]): Promise<Base> {
+  const draft = await createChangeRequest({ spaceId: space }, {
+    subject: await subjectFor(space, pages, subject),
+  });
   begun.add(keyOf(space, draft.number));
   refresh(`space/${space}/list`);
   return { kind: "change", number: draft.number };
 }
 
-/** Return the state that edits go to: the current one, or the person's draft, which is created if needed. */
-export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
+/** Return the state that edits go to: the current one, or the person's draft, which is created if needed. `pages`: the
+ * pages to edit. */
+export async function editableBase(
+  space: string,
+  base: Base,
+  subject: string,
+  pages: readonly string[] = [],
+): Promise<Base> {
   if (base.kind === "change") return base;
   const draft = await findDraft(space);
-  return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
+  return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject, pages);
 }
 
 /** Keep a draft because something was typed in it, even if only in this browser. */

@@ -84,6 +84,16 @@ interface More {
   action?: Notice["action"];
 }
 
+/** Return the pages that changes edit, and those into which they move or insert pages. */
+const pagesIn = (changes: Changes) =>
+  changes.flatMap((one) => [
+    ...("page" in one ? [one.page] : []),
+    ...("into" in one && one.into ? [one.into] : []),
+  ]);
+
+const restricts = (changes: Changes) =>
+  changes.some((one) => "visibleTo" in one && (one.visibleTo?.length ?? 0) > 0);
+
 /** Changes of a space's tree: each is shown at once, then sent, and can be undone. */
 export class TreeEditor extends PageTree {
   /** Send changes to the state that accepts edits. Returns its base, the results, and the new files. */
@@ -93,7 +103,12 @@ export class TreeEditor extends PageTree {
   ): Promise<{ base: Base; made: Schemas["PageResult"][]; files: Schemas["File"][] }> {
     const space = await spaceOf(this.space).refresh();
     const direct = this.base.kind === "main" && space.editMode === "live";
-    const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
+    const base = direct ? MAIN : await editableBase(
+      this.space,
+      this.base,
+      restricts(changes) ? t("editPage") : subject,
+      pagesIn(changes),
+    );
     const { changes: made, insertedFiles: files = [] } = await changeContent(this.space, base, { changes });
     refresh(`space/${this.space}/${baseKey(base)}`);
     if (base.kind === "main") outdate("favorites");
@@ -208,7 +223,7 @@ export class TreeEditor extends PageTree {
   /** Set fields of a page with the previous values `before`. Throws the server's errors. */
   async saveFields(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
-    const said = t("savedSettingsOf", { title: page.title });
+    const said = t("updatedPageTitle", { title: page.title });
     await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
@@ -218,17 +233,18 @@ export class TreeEditor extends PageTree {
     );
   }
 
-  /** Create a page with this `markdown`, and return its id. */
+  /** Create a page with this `markdown` and these fields, and return its id. */
   async add(
     title: string,
     to: Spot,
     markdown = "",
     said = t("addedTitle", { title }),
+    fields: PageFields = {},
   ): Promise<string | undefined> {
     const temporary = newPage("document", title);
     const [made] = await this.#do(
       (tree) => withPage(tree, temporary, to),
-      [{ operation: "insert_page", title, document: { markdown }, into: to.into, at: to.at }],
+      [{ operation: "insert_page", title, document: { markdown }, into: to.into, at: to.at, ...fields }],
       said,
       (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], said),
     );
@@ -265,6 +281,8 @@ export class TreeEditor extends PageTree {
       { into: spot.into, at: spot.at + 1 },
       source,
       t("duplicatedTitle", { title: page.title }),
+      // The copy must not be visible to more people than the page.
+      page.visibleTo ? { visibleTo: page.visibleTo } : {},
     );
   }
 

@@ -43,8 +43,8 @@ class _KeptAnswer(Struct, frozen=True, array_like=True):
 
 
 def get_visible_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
-    """Return an answer. Raises NotFound under the same conditions as ``get_answer``, or if there is a page that the
-    answer may quote and that the caller can no longer see."""
+    """Return an answer. Raises NotFound under the same conditions as ``get_answer``, or if the answer may quote a
+    page that the caller can no longer see."""
     found = get_answer(tx, site, answer_id)
     if not all(_sees(tx, site, *page) for page in found.pages):
         raise _missing(answer_id)

@@ -103,7 +103,7 @@ def _moment(created_at: datetime) -> int:
     try:
         return milliseconds(created_at)
     except ValueError:
-        raise BadRequest("metadata.createdAt: must be between the years 1 and 9999") from None
+        raise BadRequest("metadata.createdAt: must have a year from 1 to 9999") from None
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:

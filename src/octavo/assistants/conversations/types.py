@@ -41,7 +41,7 @@ class Metadata(Struct, rename="camel"):
             if parts is None or not parts.is_web:
                 raise ValueError("url: must be an http or https URL")
         if self.created_at is not UNSET and not 1970 < self.created_at.year < 9999:
-            raise ValueError("createdAt: must be between the years 1971 and 9998")
+            raise ValueError("createdAt: must have a year from 1971 to 9998")
 
 
 class ConversationInput(Struct):

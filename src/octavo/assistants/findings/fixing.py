@@ -59,15 +59,12 @@ def list_fixable(tx: Transaction, organization_id: str, findings: Iterable[Findi
         for space_id in {finding.space_id for finding in found if finding.space_id is not None}
     }
     hidden = restricted_pages(tx, organization_id)
-    rules = {
-        site_id: store.list_hidden_rules(tx, site_id, hidden)
-        for site_id in {finding.site_id for finding in found}
-    }
+    rules = store.list_hidden_rules(tx, hidden)
     return [
         finding
         for finding in found
         if restricted[finding.space_id or ""].isdisjoint([*pages[finding.id], *sources[finding.id]])
-        and not (finding.kind == "style" and finding.title in rules[finding.site_id])
+        and not (finding.kind == "style" and finding.title in rules)
     ]
 
 
@@ -78,8 +75,8 @@ def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:
         change = find_change(tx, finding.space_id or "", change_id)
         if change is not None and change.status in ("draft", "open"):
             raise Conflict(
-                f"Change request #{change.number} already fixes this finding. Edit or archive the change"
-                " request first."
+                f"Change request #{change.number} already fixes this finding. Edit that change request,"
+                " or archive it first."
             )
 
 

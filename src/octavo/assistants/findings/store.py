@@ -8,7 +8,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.page_versions import find_pages
 from octavo.content.revisions.restrictions import HiddenPages, hidden_from
 from octavo.core.checks.faults import CheckedPage
 from octavo.errors import NotFound
@@ -19,7 +18,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.accounts import like_part
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
-from octavo.sites.site.store import find_site
+from octavo.sites.site.shown_spaces import sees_all_ever_shown
 
 from .kinds import KINDS, SEVERITIES, Area, FindingKind, FindingStatus, FindingType, Severity
 from .types import Evidence, Fixing, Found, Ignored, OpenFinding
@@ -400,23 +399,21 @@ def list_space_ids(tx: Transaction, site_id: str) -> list[str]:
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole
-    quote visitors, who may have written about any page, so only callers who can see all spaces and pages can see
-    these findings."""
+    quote visitors, who may have written about any page, so only callers who can see all spaces that are or were on the
+    site, and all of their pages, can see these findings."""
     found = select_visible_spaces(site.organization, _OF_SITE, site=site.site_id)
     visible = [
         row[0] for row in tx.all(f"{found.prefix} SELECT v.id FROM {found.visible} v", **found.parameters)
     ]
-    every = list_space_ids(tx, site.site_id)
     hidden = hidden_from(tx, site.organization)
-    whole = len(visible) == len(every) and not any(map(hidden.of, visible))
-    of_site = "f.space_id IS NULL OR " if whole else ""
+    of_site = "f.space_id IS NULL OR " if sees_all_ever_shown(tx, site, hidden) else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
     about_hidden = " ".join(
         f"""AND NOT EXISTS (SELECT 1 FROM {pages} h WHERE h.finding_id = f.id
             AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
         for pages in ("site_finding_pages", "site_finding_sources")
     )
-    rules = list_hidden_rules(tx, site.site_id, hidden) if hidden else []
+    rules = list_hidden_rules(tx, hidden) if hidden else []
     by_hidden = "AND NOT (f.kind = 'style' AND f.title IN :hidden_rules)" if rules else ""
     return (
         f"""FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))
@@ -430,13 +427,24 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     )
 
 
-def list_hidden_rules(tx: Transaction, site_id: str, hidden: HiddenPages) -> list[str]:
-    """Return the titles of hidden pages in the site's style guide. A finding's title is the title of its rule."""
-    site = find_site(tx, site_id)
-    guide = site.styleguide_id if site is not None else None
-    if guide is None or not (ids := hidden.of(guide)):
+def list_hidden_rules(tx: Transaction, hidden: HiddenPages) -> list[str]:
+    """Return all titles that hidden pages of style guides have or had. The title of a finding is the title of its rule
+    when it was found. The finding is kept when the rule is renamed or deleted, or when the site gets another style
+    guide."""
+    guides = tx.all(
+        "SELECT id FROM spaces WHERE type = 'styleguide' AND id IN :spaces", spaces=sorted(hidden.spaces)
+    )
+    pages = [(space_id, page_id) for (space_id,) in guides for page_id in sorted(hidden.of(space_id))]
+    if not pages:
         return []
-    return sorted({page.title for page in find_pages(tx, hidden.main(guide).whole, ids).values()})
+    rows = tx.all(
+        f"""SELECT DISTINCT p.title FROM {tx.given("hidden_rules", "space_id", "page_id")} AS g
+            JOIN branches b ON b.space_id = g.space_id
+            JOIN page_versions p ON p.branch_id = b.id AND p.page_id = g.page_id
+            WHERE p.deleted = 0 ORDER BY p.title""",
+        hidden_rules=msgspec.json.encode(pages).decode(),
+    )
+    return [row[0] for row in rows]
 
 
 _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {

@@ -11,6 +11,7 @@ from octavo.content.revisions.restrictions import hidden_from
 from octavo.kit.db.database import Transaction, json_list
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import list_visible_space_ids
+from octavo.sites.site.shown_spaces import sees_all_ever_shown
 from octavo.sites.site.structure.store import load_structure
 
 from .types import ChannelType, Helpfulness, QuestionType, Relevance, Resolution
@@ -32,8 +33,8 @@ class AnswerSight(Struct, frozen=True):
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
         """Return the condition for answers from spaces and pages of the site that the caller can see. If there is a
         space or page that the caller can't see, answers without sources are also hidden, because they could be
-        about that space or page. Organization administrators also see answers from spaces that are no longer part
-        of the site."""
+        about that space or page, even if it is no longer part of the site. Organization administrators also see
+        answers from spaces that are no longer part of the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
         shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
@@ -41,7 +42,7 @@ class AnswerSight(Struct, frozen=True):
         sql = f""" AND NOT EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id
                    AND h.space_id NOT IN (SELECT id FROM {tx.given("seen", "id")} AS g))"""
         hidden = hidden_from(tx, site.organization)
-        if len(seen) < len(shown) or any(map(hidden.of, shown)):
+        if not sees_all_ever_shown(tx, site, hidden):
             sql += " AND EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id)"
         if hidden:
             sql += f""" AND NOT EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id

@@ -94,7 +94,8 @@ class ListGuard:
         """Raise SourceFailure if the cursor of the next page was already used, or if the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure(
-                "upstream_unavailable", f"{self._name} returned a list that doesn't end. Try again later."
+                "upstream_unavailable",
+                f"{self._name} returned an endless or repeating list. Try again later.",
             )
         self._seen.add(place)
 
@@ -163,7 +164,7 @@ def read_names(value: object) -> str:
 
 
 def read_time(value: object) -> int | None:
-    """Return a time from a response in milliseconds; None if it isn't a time."""
+    """Convert a time in a response to milliseconds. Return None if the value isn't a time."""
     try:
         return milliseconds(datetime.fromisoformat(read_text(value)))
     except ValueError:

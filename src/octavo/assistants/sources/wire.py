@@ -271,7 +271,7 @@ def _read_record(place: str, given: ContextRecordInput) -> SourceRecord:
     try:
         created_at = milliseconds(given.created_at) if given.created_at is not UNSET else None
     except ValueError:
-        raise BadRequest(f"{place}.createdAt: must be between the years 1 and 9999") from None
+        raise BadRequest(f"{place}.createdAt: must have a year from 1 to 9999") from None
     return SourceRecord(
         id=given.id,
         type=given.type,

@@ -22,7 +22,7 @@ from octavo.content.pages.wire import (
 )
 from octavo.content.references.index import derive_delta, list_changes_between
 from octavo.content.references.listing import Overlay, overlay_of
-from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.bodies import body_hash, get_body
 from octavo.content.revisions.deriving import MainUpdate
 from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.restrictions import seen_by
@@ -253,10 +253,11 @@ def _report_unread_conditions(
 ) -> list[UnreadCondition]:
     """Return the invalid conditions on edited pages, and list those pages in a response header."""
     found = []
+    written = {body_hash(text): text for text in edited.bodies}
     for page_id in dict.fromkeys(one.page_id for one in edited.outcomes if one.kind != "deleted_page"):
         page = find_page(tx, state, page_id)
         if page is not None and page.body is not None:
-            problems = unread_conditions(get_body(tx, page.body))
+            problems = unread_conditions(written.get(page.body) or get_body(tx, page.body))
             found += [UnreadCondition(page_id, one.line, one.reason) for one in problems]
     if found:
         pages = list(dict.fromkeys(one.page for one in found))

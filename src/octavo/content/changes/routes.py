@@ -108,7 +108,7 @@ def _without_unseen(call: Call, tx: Transaction, organization_id: str, wanted: C
     return msgspec.structs.replace(wanted, without=unseen)
 
 
-@operation("listChangeRequestsForSpace", "GET", _CHANGES, needs=Can.VIEW, agents="docs:read")
+@operation("listChangeRequestsForSpace", "GET", _CHANGES, needs=Can.VIEW, cached=True, agents="docs:read")
 def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
     """List the change requests of a space with one status (`open` by default), newest first."""
     with call.db.read() as tx:

@@ -170,9 +170,7 @@ def check_rules(
 def _check_rule(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> RuleResult:
     reason, missing = _refusal(tx, rule, change, actor_id)
     if reason is None and not _is_covered(rule, change):
-        return RuleResult(
-            rule, "the people who reviewed the change request can't see all changed pages.", [], True
-        )
+        return RuleResult(rule, "the reviewers can't see all of the changed pages.", [], True)
     return RuleResult(rule, reason, missing)
 
 

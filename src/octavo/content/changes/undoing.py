@@ -20,8 +20,8 @@ class UndoneChange(NamedTuple):
 
 
 def undo_change(ask: Ask, space_id: str, change_id: str, *, made: bool) -> UndoneChange:
-    """Archive a change request, or create one that reverts it if it is merged. ``made``: whether the agent created the
-    change request. Raises Conflict if someone else created it and it isn't merged."""
+    """Archive a change request. If it is merged, create a change request that reverts it instead. ``made``: whether
+    the agent created the change request. Raises Conflict if someone else created it and it isn't merged."""
     path = {"spaceId": space_id, "changeRequestId": change_id}
     change = ask("getChangeRequestById", path)
     if change["status"] == "merged":

@@ -6,7 +6,6 @@ JSON.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, walk
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write as write_markdown
 from octavo.core.json_types import JsonObject
+from octavo.core.links import mentioned
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import find_user
@@ -28,8 +28,6 @@ from .types import BodyInput
 MAX_LENGTH = 50_000
 """Maximum length of a comment's Markdown, in characters."""
 MAX_MENTIONS = 50
-
-_ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")
 
 
 class Mentions(Struct, frozen=True):
@@ -98,8 +96,8 @@ def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
             ref = node.data["ref"]
             if ref["kind"] == "user":
                 yield block, node, "users", ref["user"]
-            elif ref["kind"] == "url" and (found := _ADDRESS.match(ref["url"])):
-                yield block, node, found[1], found[2]
+            elif ref["kind"] == "url" and (found := mentioned(ref["url"])):
+                yield block, node, *found
 
 
 def mentions_in(source: str) -> Mentions:

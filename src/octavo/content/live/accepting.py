@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -12,9 +12,10 @@ from msgspec import Struct
 from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
+from octavo.core.editor.columns import column_steps
 from octavo.core.editor.differences import tidy_steps
 from octavo.core.editor.schema import VERSION
-from octavo.core.editor.steps import Ranges, StepError, StepJson, map_steps, ranges_of
+from octavo.core.editor.steps import StepError, StepJson, map_steps, ranges_of
 from octavo.errors import (
     BadRequest,
     Conflict,
@@ -58,6 +59,8 @@ MOST_STEPS = 200
 MOST_BYTES = 256 * 1024
 MOST_BYTES_OF_ONE = 2 * 1024 * 1024
 """Maximum size in bytes of a batch, and of a batch with a single step."""
+_BYTES_OF_PART = 60_000
+"""Minimum size in bytes of each part of a change that editors send in several batches."""
 _POSTS, _STEPS = 1_500, 13_000
 """Maximum number of requests, and of steps, per person and minute."""
 _BATCHES_AT_ONCE = 1_000
@@ -69,8 +72,8 @@ _PRESENT = 60_000
 """Time in milliseconds for which a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
 """Time in milliseconds to keep a page's steps after its last change."""
-_ROW, _HEADING = '"table_row"', '"table_heading"'
-"""Types of the nodes in steps that insert rows and columns of tables."""
+_TABLE = '"table_'
+"""Start of the types of the nodes in steps that insert rows, columns, and cells of tables."""
 _NEW_EPOCH = "r"
 """Prefix of the epoch of a page that no one has edited live yet. The ID of the page's revision follows the prefix."""
 
@@ -168,7 +171,15 @@ class _Turn:
 
     def tidied(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
         """Return a locked page after adding the steps that make all of its parts savable."""
-        steps = tidy_steps(page.doc, iter(ids.new_id, None))
+        return self._fixed(key, row, page, tidy_steps(page.doc, iter(ids.new_id, None)))
+
+    def aligned(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
+        """Return a locked page after adding the steps that keep the cells of its tables in their columns."""
+        return self._fixed(key, row, page, column_steps(page.doc, iter(ids.new_id, None)))
+
+    def _fixed(
+        self, key: PageKey, row: LiveRow, page: LivePage, steps: list[StepJson]
+    ) -> tuple[LiveRow, LivePage]:
         if steps:
             batch = BatchRow(
                 version=page.version + len(steps),
@@ -297,7 +308,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         return Accepted(page.version, missed)
     steps = given.steps
     if missed:
-        mapped = _mapped(steps, encoded, missed) if missed[-1].row.version == page.version else None
+        mapped = _mapped(steps, missed) if missed[-1].row.version == page.version else None
         if mapped is None:
             raise Behind(page.version, missed)
         steps, encoded = mapped, msgspec.json.encode(mapped).decode()
@@ -322,12 +333,17 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         raise refused from None
     if page.doc.content.size > max(size, 2 * turn.context.settings.page_size):
         raise TooLarge("steps: would make the page too large. Split the page.")
-    turn.rows[key] = add_batch(tx, key, row, page)
+    turn.rows[key] = row = add_batch(tx, key, row, page)
     turn.pages[key] = page
     if given.caret is not None:
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
         _put_caret(tx, key, access, caret)
-    return Accepted(page.version, [*missed, page.tail[-1]])
+    added = [page.tail[-1]]
+    if not _goes_on(given.steps, encoded) and _may_misalign(encoded, added[0]):
+        fixed = turn.aligned(key, row, page)[1]
+        if fixed is not page:
+            added.append(fixed.tail[-1])
+    return Accepted(added[-1].row.version, [*missed, *added])
 
 
 def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
@@ -364,16 +380,9 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
     return True
 
 
-def _mapped(steps: list[StepJson], encoded: str, missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
-    """Return steps, and their JSON ``encoded``, rebased on batches that their author missed. Return None if only the
-    author can do that."""
+def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
+    """Return steps rebased on batches that their author missed. Return None if only the author can do that."""
     try:
-        columns = _may_change_columns(encoded, map(ranges_of, steps))
-        for batch in missed:
-            rows = batch.row.steps
-            if (columns and _ROW in rows) or (_ROW in encoded and _may_change_columns(rows, batch.ranges)):
-                # Only the author's editor fits new rows to other columns.
-                return None
         fields = set(map(_fields_of, steps)) - {None}
         deletes = any(any(ranges_of(step)[1::3]) for step in steps)
         if fields or deletes:
@@ -388,9 +397,16 @@ def _mapped(steps: list[StepJson], encoded: str, missed: Sequence[LoadedBatch]) 
         return None
 
 
-def _may_change_columns(encoded: str, ranges: Iterable[Ranges]) -> bool:
-    """Return whether steps may add, move, or delete columns of a table."""
-    return _HEADING in encoded or any(deleted > 1 for one in ranges for deleted in one[1::3])
+def _goes_on(steps: list[StepJson], encoded: str) -> bool:
+    """Return whether a batch may be the first part of a change that is too large for a batch, such as the move of a
+    column in a long table."""
+    return len(steps) >= MOST_STEPS or len(encoded) >= _BYTES_OF_PART
+
+
+def _may_misalign(encoded: str, batch: LoadedBatch) -> bool:
+    """Return whether the steps of a batch, with their JSON ``encoded``, may leave cells of a table in the wrong
+    column."""
+    return _TABLE in encoded or any(deleted > 1 for one in batch.ranges for deleted in one[1::3])
 
 
 def _fields_of(step: StepJson) -> str | None:
@@ -401,7 +417,7 @@ def _fields_of(step: StepJson) -> str | None:
 
 
 def _sets_field(step: StepJson) -> bool:
-    return bool(step["stepType"] == "attr" and step["attr"] != "key")
+    return bool(step["stepType"] == "attr" and step["attr"] not in ("key", "col"))
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:

@@ -29,11 +29,15 @@ def of_live_page(key: PageKey) -> Topic:
     return _KIND, f"{key.branch_id}/{key.page_id}"
 
 
+_Client = tuple[str, str]
+"""ID of a client, and the ID of its user."""
+
+
 class _Known(NamedTuple):
     """Page data that has already been sent."""
 
     row: LiveRow
-    carets: dict[str, CaretRow]
+    carets: dict[_Client, CaretRow]
 
 
 @source
@@ -59,7 +63,7 @@ class LiveMessages:
             if row is None:
                 continue
             before = known.get(key)
-            carets = {caret.client: caret for caret in places.get(key, ())}
+            carets = {(caret.client, caret.user_id): caret for caret in places.get(key, ())}
             messages += self._of_page(tx, key, before, _Known(row, carets))
             self._known[key] = _Known(row, carets)
         return messages
@@ -89,11 +93,11 @@ class LiveMessages:
         self,
         tx: Transaction,
         topics: tuple[Topic, ...],
-        before: dict[str, CaretRow],
-        after: dict[str, CaretRow],
+        before: dict[_Client, CaretRow],
+        after: dict[_Client, CaretRow],
     ) -> Iterator[HubMessage]:
-        moved = [caret for client, caret in after.items() if before.get(client) != caret]
-        gone = [caret for client, caret in before.items() if client not in after]
+        moved = [caret for name, caret in after.items() if before.get(name) != caret]
+        gone = [caret for name, caret in before.items() if name not in after]
         if moved or gone:
             known = list_users_by_id(tx, [caret.user_id for caret in (*moved, *gone)])
             for caret, is_gone in [(caret, False) for caret in moved] + [(caret, True) for caret in gone]:

@@ -417,8 +417,8 @@ def put_caret(tx: Transaction, key: PageKey, caret: CaretRow) -> None:
     places = ", ".join(f":{name}" for name in values)
     tx.run(
         f"""INSERT INTO page_carets (branch_id, page_id, {_CARET}) VALUES (:branch, :page, {places})
-            ON CONFLICT (branch_id, page_id, client) DO UPDATE SET version = excluded.version, anchor = excluded.anchor,
-              head = excluded.head, said_at = excluded.said_at WHERE page_carets.user_id = excluded.user_id""",
+            ON CONFLICT (branch_id, page_id, client, user_id) DO UPDATE SET version = excluded.version,
+              anchor = excluded.anchor, head = excluded.head, said_at = excluded.said_at""",
         **values,
         **_key(key),
     )
@@ -441,7 +441,7 @@ def list_carets(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, list[
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_CARET} FROM page_carets
                  JOIN {wanted} AS k ON k.branch = branch_id AND k.page = page_id
-                 WHERE said_at > :since ORDER BY client"""),
+                 WHERE said_at > :since ORDER BY client, user_id"""),
         keys=_pairs(keys),
         since=now() - CARET_LIFETIME,
     )

@@ -55,18 +55,19 @@ def notify_people(context: Context, event: JsonObject, after: str | None = None)
         if concern is None:
             return
         people = _next_people(tx, occurred, concern, after or "")
-        reasons = _reasons(tx, occurred, concern, people)
+        notes = _list_notes(tx, occurred, concern, people)
     with context.db.write() as tx:
-        notify(
-            context,
-            tx,
-            occurred.organization_id or "",
-            occurred.space_id or "",
-            concern.note,
-            reasons,
-            of=occurred.type,
-            **occurred.payload,
-        )
+        for note, reasons in notes.items():
+            notify(
+                context,
+                tx,
+                occurred.organization_id or "",
+                occurred.space_id or "",
+                note,
+                reasons,
+                of=occurred.type,
+                **occurred.payload,
+            )
         if len(people) == BATCH:
             jobs.enqueue(
                 tx, "notifyPeople", organization=occurred.organization_id, event=event, after=people[-1]
@@ -110,24 +111,26 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
     return sorted(found)[:BATCH]
 
 
-def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
-    """Return the people to notify and the reason for each. The person who caused the event, people who muted the space
-    or page, and people who can't see the space or any of the pages are left out. Watches on pages that a person can't
-    see have no effect."""
+def _list_notes(
+    tx: Transaction, event: Event, concern: Concern, people: list[str]
+) -> dict[NotificationContent, dict[str, Reason]]:
+    """Return the notifications to send, each with the people to notify and the reason for each of them. The person who
+    caused the event, people who muted the space or page, and people who can't see the space or any of the pages are
+    left out. Watches on pages that a person can't see have no effect."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
         if reason is not None and (user_id in concern.direct or user_id != event.payload.get("by")):
             reasons[user_id] = reason
     levels = store.list_levels(tx, event.space_id or "", concern.pages, reasons)
-    found = {}
+    found: dict[NotificationContent, dict[str, Reason]] = {}
     for user_id, reason in reasons.items():
         seen = _list_seen(tx, event, concern, user_id)
         watches = [row for row in levels.get(user_id, []) if not row.page_id or row.page_id in (seen or ())]
         if seen is None or not (passes_mute(reason) or not _is_muted(watches)):
             continue
         if user_id in concern.direct or any(row.level == "watching" for row in watches):
-            found[user_id] = reason
+            found.setdefault(concern.note_about(seen), {})[user_id] = reason
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.content.changes.store import ChangeRow, find_change
 from octavo.content.revisions.history import get_revision
@@ -35,6 +36,10 @@ CONCERNING = FAILURES.keys() | {
 """Events that can lead to notifications."""
 
 
+_EDITS = "edits:"
+"""Prefix of ``about`` in notifications of edits."""
+
+
 class Concern(Struct, frozen=True):
     """People to notify about an event. ``direct``: the people to notify regardless of their watches, each with the
     reason. ``pages``: the pages that the event is about. ``watched``: the reason for notifying people who watch the
@@ -44,6 +49,17 @@ class Concern(Struct, frozen=True):
     direct: dict[str, Reason]
     pages: list[str]
     watched: Reason | None
+
+    def note_about(self, seen: list[str]) -> NotificationContent:
+        """Return the notification for people who can see only these pages, as if there were no others."""
+        if len(seen) != 1:
+            return self.note
+        about = self.note.about
+        return replace(
+            self.note,
+            about=f"{_EDITS}{seen[0]}" if about.startswith(_EDITS) else about,
+            page_id=seen[0],
+        )
 
 
 _URGENT = frozenset({"mentioned", "reviewRequested", "assigned", "failed"})
@@ -105,7 +121,7 @@ def _about(tx: Transaction, event: Event) -> _About:
         if revision.merged_from is not None:
             return _About(f"change:{revision.merged_from}", "merged", pages, revision.merged_from)
         alone = pages[0] if len(pages) == 1 else event.space_id
-        return _About(f"edits:{alone}", "edited", pages)
+        return _About(f"{_EDITS}{alone}", "edited", pages)
     if event.type == "finding_assigned":
         of = f"siteFinding:{payload['site']}" if "site" in payload else "finding"
         return _About(f"{of}:{payload['finding']}", None, payload.get("pages", []))

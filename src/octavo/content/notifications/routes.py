@@ -215,13 +215,16 @@ def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch)
 def end_page_watch(call: Call, space: SpaceAccess, page_id: str) -> bool:
     """Stop watching or unmute a page."""
     with call.db.write() as tx:
+        if page_id in main_seen_by(tx, space).hidden:
+            return False
         return store.delete_watch(tx, space.user_id, space.space_id, page_id)
 
 
 def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     with call.db.read() as tx:
         row = store.find_watch(tx, space.user_id, space.space_id, page_id)
-    if row is None:
+        is_hidden = row is not None and page_id in main_seen_by(tx, space).hidden
+    if row is None or is_hidden:
         raise NotFound("You aren't watching this space or page, and you haven't muted it.")
     return _present(row)
 

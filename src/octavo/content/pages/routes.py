@@ -154,6 +154,7 @@ def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
     needs=Can.VIEW,
     returns=RevisionPage,
     quick=True,
+    cached=True,
     visitors=True,
     agents="docs:read",
 )

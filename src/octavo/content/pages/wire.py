@@ -210,7 +210,7 @@ class _Fields:
         return values
 
 
-_FIELDS = {kind: _Fields(kind) for kind in get_args(PageKind)}
+_FIELDS_BY_KIND = {kind: _Fields(kind) for kind in get_args(PageKind)}
 _ENTRY_FIELDS = _Fields("document", lambda field: field.navigation)
 _MEMBERS_FIELDS = [name for name, field in FIELDS.items() if field.shown == "members"]
 
@@ -226,11 +226,11 @@ class DocumentPage(Struct, rename="camel", tag_field="type", tag="document", kw_
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["document"].always)
+        declare(vars(), _FIELDS_BY_KIND["document"].always)
     kind: Literal["sheet"] = "sheet"
     link_title: str | UnsetType = UNSET
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["document"].optional, UNSET)
+        declare(vars(), _FIELDS_BY_KIND["document"].optional, UNSET)
     computed: dict[str, Any] | UnsetType = UNSET
     computed_seed: str | UnsetType = UNSET
     document_id: str | UnsetType = UNSET
@@ -248,11 +248,11 @@ class GroupPage(Struct, rename="camel", tag_field="type", tag="group", kw_only=T
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["group"].always)
+        declare(vars(), _FIELDS_BY_KIND["group"].always)
     kind: Literal["group"] = "group"
     link_title: str | UnsetType = UNSET
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["group"].optional, UNSET)
+        declare(vars(), _FIELDS_BY_KIND["group"].optional, UNSET)
 
 
 class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=True):
@@ -262,11 +262,11 @@ class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=Tru
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["link"].always)
+        declare(vars(), _FIELDS_BY_KIND["link"].always)
     kind: Literal["link"] = "link"
     link_title: str | UnsetType = UNSET
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["link"].optional, UNSET)
+        declare(vars(), _FIELDS_BY_KIND["link"].optional, UNSET)
     href: str | UnsetType = UNSET
 
 
@@ -277,8 +277,8 @@ class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed", kw_
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
-        declare(vars(), _FIELDS["computed"].always)
-        declare(vars(), _FIELDS["computed"].optional, UNSET)
+        declare(vars(), _FIELDS_BY_KIND["computed"].always)
+        declare(vars(), _FIELDS_BY_KIND["computed"].optional, UNSET)
 
 
 RevisionPage = DocumentPage | GroupPage | LinkPage | ComputedPage
@@ -624,7 +624,7 @@ def present_page(
         "title": page.title,
         "created_at": iso(page.created_at),
         "updated_at": iso(page.updated_at),
-        **_FIELDS[page.kind].present(page),
+        **_FIELDS_BY_KIND[page.kind].present(page),
     }
     if page.kind == "computed":
         return ComputedPage(computed=page.computed or {}, **fields)

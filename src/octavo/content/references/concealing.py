@@ -19,7 +19,7 @@ from octavo.core.document.reader import read
 from octavo.core.document.references import TYPES_OF_FILES, references
 from octavo.core.document.writing import write
 from octavo.core.json_types import JsonObject
-from octavo.core.links import app_hosts
+from octavo.core.links import app_hosts, mentioned
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -53,6 +53,9 @@ class Concealment:
     def hides(self, owner: Owner, ref: JsonObject, type: str = "link") -> bool:
         """Return whether a reference in ``owner`` must not be shown. ``type``: the type of its node."""
         if not self.is_needed or type in TYPES_OF_FILES:
+            return False
+        if type == "mention" and mentioned(str(ref.get("url"))):
+            # People and teams in comments aren't links that pages can resolve.
             return False
         found = self._resolver.resolve(owner, ref, type)
         if found.status != "broken" or found.kind not in ("page", "url"):

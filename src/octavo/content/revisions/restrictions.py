@@ -182,17 +182,15 @@ def _chain(
 def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
     # A space that was transferred can have rules that name teams of its former organization.
     teams = list_team_ids(tx, space.organization_id, space.user_id)
-    return PageViewer(space.user_id, frozenset(teams), space.role)
+    return PageViewer(space.user_id, frozenset(teams), space.role, isinstance(space.actor, Script))
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
-    """Return the state without the pages that the caller can't see. Integrations see no restricted pages."""
+    """Return the state without the pages that the caller can't see."""
     state = replace(state.whole, reader=space)
     found = find_rules(tx, state)
     if not found:
         return state
-    if isinstance(space.actor, Script):
-        return unrestricted(tx, state)
     viewer = find_viewer(tx, space)
     if viewer.is_unrestricted:
         return state

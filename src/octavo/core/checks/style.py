@@ -132,7 +132,7 @@ class StyleRule:
                 raise StyleRuleError("`first` and `second` are required")
             self.patterns = [_compile(each, given, bounded=False) for each in (given.first, given.second)]
             if not self.patterns[1].groups:
-                raise StyleRuleError("second: must contain a group, such as ([A-Z]+)")
+                raise StyleRuleError("second: must contain a capture group, such as ([A-Z]+)")
         elif not given.match.startswith("$"):
             self.patterns = [_compile(given.match, given, bounded=False)]
         elif given.match not in ("$title", "$sentence", "$lower", "$upper"):

@@ -480,7 +480,8 @@ class BlockEdits:
                 raise EditError(here, "a block can't be moved into itself or next to itself")
             if isinstance(found.node, Fragment):
                 raise EditError(
-                    here, "this is part of another block and can't be moved by itself. Move the whole block."
+                    here,
+                    "this fragment is part of another block and can't be moved by itself. Move the whole block.",
                 )
             if found.parent is None:
                 taken.append(found.slot)
@@ -564,7 +565,7 @@ class BlockEdits:
             if isinstance(found.node, Fragment):
                 raise EditError(
                     field,
-                    "this is part of another block, so nothing can be inserted next to it. Use `into` to"
+                    "this fragment is part of another block, so nothing can be inserted next to it. Use `into` to"
                     " insert content into it.",
                 )
             if found.parent is None:
@@ -668,7 +669,8 @@ class BlockEdits:
     def _remove(self, found: _Found, field: str) -> None:
         if isinstance(found.node, Fragment):
             raise EditError(
-                field, "this is part of another block and can't be deleted. Replace its content instead."
+                field,
+                "this fragment is part of another block and can't be deleted. Replace its content instead.",
             )
         if found.parent is None:
             at = self._place_of(found.slot)
@@ -953,7 +955,8 @@ def _allowed_in(parent: Block | Inline | Fragment | None) -> str:
 def _require_fitting(node: Block | Fragment, allowed: str, field: str) -> None:
     if isinstance(node, Fragment):
         raise EditError(
-            field, "this is part of another block and can't be moved by itself. Move the whole block."
+            field,
+            "this fragment is part of another block and can't be moved by itself. Move the whole block.",
         )
     if node.type != allowed and (allowed != "blocks" or node.type in schema.NESTED_ONLY):
         raise EditError(field, f"must be {allowed}, not {node.type}")

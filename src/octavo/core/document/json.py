@@ -226,7 +226,7 @@ class _Reader:
             )
             cell = table.data["records"].get(record, {}).get("values", {}).get(column)
             if not isinstance(cell, str) or cell not in cells:
-                raise DocumentError(f"{here}.anchor: must be a text cell")
+                raise DocumentError(f"{here}.anchor: must refer to a text cell")
             for name, span in (("colSpan", "colspan"), ("rowSpan", "rowspan")):
                 count = merge.get(name)
                 if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MAX_SPAN:

@@ -120,7 +120,8 @@ _BARE_END = re.compile(r"(?<!\r)\n")
 
 def is_all_crlf(text: str) -> bool:
     """Return whether every line of a source ends with CRLF."""
-    return "\r\n" in text and _BARE_END.search(text) is None
+    # Searching a long text for one character takes a fraction of the time of searching it for two.
+    return "\r" in text and "\r\n" in text and _BARE_END.search(text) is None
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:

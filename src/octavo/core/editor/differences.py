@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
-from prosemirror.model import Fragment, Node, Slice
-from prosemirror.transform import ReplaceStep
+from prosemirror.model import Node
 
 from octavo.core.alignment import align
 from octavo.core.json_types import JsonObject
 
+from .columns import column_steps
 from .merging import have_same_content
-from .schema import SCHEMA
 from .steps import StepJson
 from .trimming import trimmed
-from .writing import attrs_of, block_key, is_written, write_block
+from .writing import attrs_of, block_key, children_at, is_written, write_block
 
 
 class SavedBlock(Struct, frozen=True):
@@ -100,7 +99,7 @@ def block_differences(
 
 def tidy_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
     """Return the steps that make every part of a page savable: they fix keys and table columns."""
-    return [*_key_steps(doc, new_keys), *_column_steps(doc)]
+    return [*_key_steps(doc, new_keys), *column_steps(doc, new_keys)]
 
 
 def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
@@ -108,7 +107,7 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
     nodes with the same key."""
     known: set[str] = set()
     steps: list[StepJson] = []
-    stack = [(node, position, True) for node, position in _children_at(doc, 0)]
+    stack = [(node, position, True) for node, position in children_at(doc, 0)]
     stack.reverse()
     while stack:
         node, position, is_top = stack.pop()
@@ -122,47 +121,5 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
         if key is not None:
             known.add(key)
         if not node.is_textblock:
-            stack += [(child, at, False) for child, at in reversed(list(_children_at(node, position + 1)))]
+            stack += [(child, at, False) for child, at in reversed(list(children_at(node, position + 1)))]
     return steps
-
-
-def _column_steps(doc: Node) -> list[StepJson]:
-    """Return the steps that make all rows of each table, and the table's list of columns, as long as its longest row.
-    Row lengths can differ if one person adds a row while another person adds or deletes a column. Cells without a
-    column wouldn't be saved."""
-    steps: list[StepJson] = []
-    stack = list(_children_at(doc, 0))
-    while stack:
-        node, position = stack.pop()
-        if node.type.name == "table":
-            width = max(row.child_count for row in node.children)
-            head = node.child(0).children
-            types = [attrs_of(heading)["column"].get("type", "text") for heading in head] + ["text"] * (
-                width - len(head)
-            )
-            for row, start in _children_at(node, position + 1):
-                make = _heading if row is node.child(0) else _cell
-                if missing := [make(type) for type in types[row.child_count :]]:
-                    end = start + row.node_size - 1
-                    steps.append(dict(ReplaceStep(end, end, Slice(Fragment.from_(missing), 0, 0)).to_json()))
-        elif not node.is_textblock:
-            stack += _children_at(node, position + 1)
-    # From the end, so that no step moves the positions of the next ones.
-    return sorted(steps, key=lambda step: -step["from"])
-
-
-def _heading(_type: str) -> Node:
-    return SCHEMA.nodes["table_heading"].create()
-
-
-def _cell(type: str) -> Node:
-    if type != "text":
-        return SCHEMA.nodes["table_value"].create()
-    return SCHEMA.nodes["table_cell"].create({"absent": True}, SCHEMA.nodes["paragraph"].create())
-
-
-def _children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:
-    """Yield the children of a node with their positions. ``start``: the start of its content."""
-    for node in parent.children:
-        yield node, start
-        start += node.node_size

@@ -140,12 +140,12 @@ class _Reader:
             column.pop("id", None)
             title = column.pop("title", None)
             text = SCHEMA.text(title) if title else None
-            headings.append(_NODES["table_heading"].create({"id": id, "column": column}, text))
+            headings.append(_NODES["table_heading"].create({"id": id, "column": column, "col": id}, text))
         rows = []
-        for id, record in sorted(records.items(), key=lambda entry: entry[1]["orderIndex"]):
+        for name, record in sorted(records.items(), key=lambda entry: entry[1]["orderIndex"]):
             values = dict(record["values"])
-            cells = [self.cell(values.pop(column, None), definition[column], fragments) for column in shown]
-            attrs = {"id": id, "order": record["orderIndex"], "values": values}
+            cells = [self.cell(values.pop(id, None), id, definition[id], fragments) for id in shown]
+            attrs = {"id": name, "order": record["orderIndex"], "values": values}
             rows.append(_NODES["table_row"].create(attrs, cells))
         attrs = {
             **_attributes(json),
@@ -155,14 +155,15 @@ class _Reader:
         }
         return _NODES["table"].create(attrs, [_NODES["table_head"].create(None, headings), *rows])
 
-    def cell(self, value: JSON, column: JsonObject, fragments: dict[object, JsonObject]) -> Node:
+    def cell(self, value: JSON, id: str, column: JsonObject, fragments: dict[object, JsonObject]) -> Node:
         fragment = fragments.pop(value, None) if isinstance(value, str) else None
         if fragment is not None:
-            return _NODES["table_cell"].create(_fragment_attributes(fragment), self.blocks(fragment["nodes"]))
+            attrs = {**_fragment_attributes(fragment), "col": id}
+            return _NODES["table_cell"].create(attrs, self.blocks(fragment["nodes"]))
         if value is None and column["type"] == "text":
             # This cell exists only while it is empty, because the row has no value for it.
-            return _NODES["table_cell"].create({"absent": True}, _NODES["paragraph"].create())
-        return _NODES["table_value"].create({"value": value})
+            return _NODES["table_cell"].create({"absent": True, "col": id}, _NODES["paragraph"].create())
+        return _NODES["table_value"].create({"value": value, "col": id})
 
     def inlines(self, nodes: list[JsonObject], around: Sequence[Mark]) -> list[Node]:
         found: list[Node] = []

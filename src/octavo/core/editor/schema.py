@@ -24,6 +24,9 @@ _FRAGMENT: Final[_Attrs] = {
     "type": {"default": None},
 }
 
+_COLUMN: Final[_Attrs] = {"col": {"default": None}}
+"""Key of the column of a heading or cell, by which each row keeps the order of the headings."""
+
 _CONTENT: Final = {
     "image": "caption?",
     "file": "caption?",
@@ -96,14 +99,18 @@ def _nodes() -> dict[str, JsonObject]:
             "attrs": {
                 "id": {"default": None},
                 "column": {"default": {"type": "text", "textAlignment": "left"}},
+                **_COLUMN,
             },
         },
         "table_row": {
             "content": "(table_cell | table_value)*",
             "attrs": {"id": {"default": None}, "order": {"default": None}, "values": {"default": {}}},
         },
-        "table_cell": {"content": "in_cells+", "attrs": {**_FRAGMENT, "absent": {"default": False}}},
-        "table_value": {"content": "", "attrs": {"value": {"default": None}}},
+        "table_cell": {
+            "content": "in_cells+",
+            "attrs": {**_FRAGMENT, "absent": {"default": False}, **_COLUMN},
+        },
+        "table_value": {"content": "", "attrs": {"value": {"default": None}, **_COLUMN}},
         "opaque": {"content": "", "group": "block in_cells", "attrs": {"json": {}}},
         "text": {"content": "", "group": "inline"},
         "hard_break": {"content": "", "inline": True, "group": "inline"},

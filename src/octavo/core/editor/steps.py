@@ -147,7 +147,7 @@ def _child_around(parent: Node, start: int, end: int) -> tuple[int, int] | None:
 
 _OPTIONAL_TEXT = (str, type(None))
 _ATTRIBUTES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("key", "fragment", "type", "id", "order"), _OPTIONAL_TEXT),
+    **dict.fromkeys(("key", "fragment", "type", "id", "order", "col"), _OPTIONAL_TEXT),
     **dict.fromkeys(("data", "json", "column", "values", "hidden"), (dict,)),
     **dict.fromkeys(("rest", "fragments"), (list,)),
     **dict.fromkeys(("blank", "absent"), (bool,)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
 from prosemirror.model import Mark, Node
@@ -33,6 +33,13 @@ def block_key(node: Node) -> str | None:
     attrs = attrs_of(node)
     key: str | None = (attrs["json"] if node.type.name == "opaque" else attrs).get("key")
     return key
+
+
+def children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:
+    """Yield the children of a node with their positions. ``start``: the start of its content."""
+    for node in parent.children:
+        yield node, start
+        start += node.node_size
 
 
 def last_uid(doc: Node) -> int:

@@ -363,7 +363,7 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """Agent's activity in the last day: how many change requests it created, how many pages it edited, and how
+    """An agent's activity in the last day: how many change requests it created, how many pages it edited, and how
     many other actions it performed."""
 
     drafts: int

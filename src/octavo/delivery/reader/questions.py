@@ -42,7 +42,7 @@ _BEFORE = 4
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Visitor's question. ``before``: the earlier questions, oldest first. ``previous``: the ID of the answer
+    """A visitor's question. ``before``: the earlier questions, oldest first. ``previous``: the ID of the answer
     that it continues."""
 
     text: str

@@ -147,7 +147,7 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
     if row is None:
         raise NotFound(f"There is no integration named {name!r}.")
     if offered and row.visibility != "public":
-        raise BadRequest(f"{name}: must be a public integration; its visibility is {row.visibility!r}")
+        raise BadRequest(f"{name}: must be a public integration, but its visibility is {row.visibility!r}")
     store.set_offered(tx, row.id, offered)
     after = {"offered": offered}
     audit(tx, None, "integration.offered", row.organization_id, ("integration", name), after=after)

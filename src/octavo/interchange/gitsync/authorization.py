@@ -25,7 +25,7 @@ from .store import Connected, OwnerKind, ProjectRow, SyncRow, find_kind
 
 
 class SyncAccess(Struct, frozen=True):
-    """Caller's access to the object that is synced or about to be synced."""
+    """The caller's access to the object that is synced or about to be synced."""
 
     kind: OwnerKind
     id: str

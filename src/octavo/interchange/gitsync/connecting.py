@@ -75,7 +75,10 @@ def _get_own(tx: Transaction, at: SyncAccess) -> Connected:
 
 def _require_own(row: R) -> R:
     if isinstance(row, SyncRow) and row.project is not None:
-        raise Conflict("This space is synced as part of its collection or site. Make this change there.")
+        raise Conflict(
+            "This space is synced as part of its collection or site. Make this change in that collection or site"
+            " instead."
+        )
     return row
 
 

@@ -258,6 +258,12 @@ class FreshCache(Generic[T]):
             self._values.put(key, (generation, value), cost)
         return value
 
+    def put(self, key: Hashable, generation: int | None, value: T) -> None:
+        """Store a value that was read at this generation, unless a later value is stored."""
+        cost, kept = self._cost(value), self._values.get(key)
+        if generation is not None and cost is not None and (kept is None or kept[0] <= generation):
+            self._values.put(key, (generation, value), cost)
+
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
         """Return the cached value if it is valid or if ``is_good`` accepts it, as ``get`` does. Return None if the
         value must be computed again."""

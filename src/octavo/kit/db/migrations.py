@@ -20,6 +20,8 @@ import hashlib
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
@@ -54,13 +56,14 @@ class Upgrade(NamedTuple):
     first: str
 
 
-class Migration(NamedTuple):
+@dataclass(frozen=True)
+class Migration:
     number: int
     name: str
     sql: str
     upgrade: Upgrade | None = None
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """Return the checksum of the statements without comments, so that comments can still be changed."""
         bare = " ".join(re.sub(r"--(?! only: | end$).*", "", self.sql, flags=re.M).split())
@@ -92,7 +95,7 @@ def load_migrations(package: str) -> list[Migration]:
             raise ValueError(f"{entry.name}: another migration has this number")
         else:
             found[number] = Migration(number, match[2], sql)
-    return [found[number]._replace(upgrade=upgrades.get(number)) for number in sorted(found)]
+    return [replace(found[number], upgrade=upgrades.get(number)) for number in sorted(found)]
 
 
 def _read_upgrade(sql: str) -> Upgrade:

@@ -2,7 +2,7 @@
 
 Every request goes through the same steps: authentication, rate limiting, the permission check (``enter``),
 validation of the query and the body, the handler, and encoding. These steps run in a thread, unless the operation
-is declared as quick. The body is received on the event loop.
+is declared as quick or its response is cached. The body is received on the event loop.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
@@ -31,6 +31,7 @@ from octavo.errors import (
     format_size,
 )
 from octavo.kit.context import Context
+from octavo.kit.db.cache import FreshCache, share
 from octavo.kit.db.database import (
     REQUEST_SECONDS,
     RetryTransaction,
@@ -65,6 +66,7 @@ from .operation import (
     PUBLIC,
     TABLE,
     Call,
+    Caller,
     Deferred,
     Deletion,
     Follow,
@@ -114,6 +116,24 @@ _PREFLIGHT = {
 _MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
 """Maximum number of bytes of a body to receive before the sender has been authenticated."""
+_RESPONSES = share("API responses", 8)
+_MAX_CACHED = 256 * 1024
+"""Maximum number of bytes of a cached response."""
+_PER_CACHED = 1500
+"""Estimated number of bytes of a cached response's key and proof object."""
+
+
+class _Cached(NamedTuple):
+    """Response that is valid until the next commit, for the caller with this proof object."""
+
+    caller: Caller | None
+    proof: object
+    body: bytes
+    etag: str
+
+
+def _measure_cached(cached: _Cached) -> int | None:
+    return None if len(cached.body) > _MAX_CACHED else _PER_CACHED + len(cached.body)
 
 
 def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
@@ -135,6 +155,12 @@ def _asker(asked: Request | Call) -> str:
     """Return a key that distinguishes callers. The key is computed without a lookup."""
     given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
     return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
+
+
+def _key(call: Call) -> tuple[object, ...]:
+    """Return the key of a cached response. It doesn't require authentication, so the response must also be compared
+    with the caller."""
+    return _asker(call), call.operation.id, call.query_string, *call.path_parameters.values()
 
 
 def _place(parameters: Mapping[str, str]) -> str:
@@ -189,6 +215,7 @@ class Dispatcher:
         self._writers = writers
         self._hub = hub
         self._insiders = RecentAccess()
+        self._cached: FreshCache[_Cached] = FreshCache(context.db, _RESPONSES, _measure_cached)
 
     def owner_of(self, request: Request) -> Owner:
         """Return the owner of a request's turn. This is the organization that owns the requested object, if the
@@ -272,7 +299,10 @@ class Dispatcher:
         self, request: Request, call: Call, decoder: BodyDecoder
     ) -> Answer | Deferred[object]:
         operation = call.operation
-        if operation.quick and len(call.body) <= SMALL_BODY:
+        is_quick = operation.quick and len(call.body) <= SMALL_BODY
+        if is_quick or (
+            operation.cached and self._cached.find(_key(call), self.context.db.recent_generation())
+        ):
             # Cached data, or a lookup in SQLite, is available sooner than a thread wakes up.
             call.on_loop = True
             try:
@@ -433,6 +463,31 @@ class Dispatcher:
                 raise
             return Answer(204, headers=call.response_headers)
         self._count_for_organization(call)
+        if operation.cached:
+            return self._answer_cached(call, arguments)
+        return self._handle(call, decoder, arguments)
+
+    def _answer_cached(self, call: Call, arguments: dict[str, Any]) -> Answer:
+        """Return the response that was sent to the same caller since the last commit, or create it. The caller has
+        been authenticated and authorized again."""
+        proof = arguments[call.operation.proof or ""]
+        key, generation = _key(call), self.context.db.generation()
+        found = self._cached.find(key, generation)
+        if found is None or (found.caller, found.proof) != (call.authenticated, proof):
+            if not call.operation.quick:
+                call.leave_loop()
+            answer = self._handle(call, None, arguments)
+            assert isinstance(answer, Answer)
+            self._cached.put(key, generation, _Cached(call.authenticated, proof, answer.body, answer.etag))
+            return answer
+        headers = {**call.response_headers, "cache-control": "private, no-cache"}
+        return Answer(200, found.body, "application/json", headers, found.etag)
+
+    def _handle(
+        self, call: Call, decoder: BodyDecoder, arguments: dict[str, Any]
+    ) -> Answer | Deferred[object]:
+        """Validate the query and the body, and run the handler."""
+        operation = call.operation
         query = self._query(call)
         if operation.query is not None:
             arguments["query"] = query
@@ -578,9 +633,11 @@ class Dispatcher:
             self._check_again(call)
             wanted.check()
 
+        place = (call.operation.id, *sorted(call.path_parameters.items()), call.query_string)
         listener = Listener(
             wanted.topics,
             owner=wanted.owner,
+            access=(_asker(call), place),
             check=check,
             may_know=wanted.may_know,
             after=wanted.after,

@@ -101,6 +101,8 @@ class Operation:
     """Path parameters, by handler argument."""
     errors: tuple[int, ...]
     quick: bool
+    cached: bool
+    """Whether the response is cached until the next commit."""
     body_limit: int
     deprecated: bool
     source: str
@@ -331,6 +333,7 @@ class Area(Struct, frozen=True):
         also: tuple[int, ...] = (),
         errors: tuple[int, ...] = (),
         quick: bool = False,
+        cached: bool = False,
         body_limit: int | None = None,
         refuses_unread: bool = False,
         deprecated: bool = False,
@@ -353,6 +356,9 @@ class Area(Struct, frozen=True):
         ``body_limit``: the maximum size of the body in bytes. ``quick``: whether it reads only cached data or a few
         rows by their keys, no matter how much data there is. If so, it can run on the event loop (on PostgreSQL,
         only if those rows are cached). A handler that has more to do calls ``call.leave_loop()``.
+        ``cached``: whether the JSON response depends only on the URL, the caller, and committed data other than
+        ``Live`` rows, and not on the current time. If so, it is cached for the caller until the next commit, and
+        is then sent from the event loop, after the caller has been authenticated and authorized.
         ``refuses_unread``: whether to reject unknown keys in a body, as extensions do, because the body replaces
         the whole object. ``media_type``: the media type of the response, if it is different from the media type of
         the area. ``other_media``: additional media types that callers can request. ``body_media``: the media type
@@ -425,6 +431,7 @@ class Area(Struct, frozen=True):
                 path_parameters=path_parameters,
                 errors=errors,
                 quick=quick,
+                cached=cached,
                 body_limit=body_limit or (PUBLIC_BODY_LIMIT if needs is PUBLIC else BODY_LIMIT),
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",

@@ -65,7 +65,7 @@ class Log(Struct, frozen=True):
 
 
 class ScriptAnswer(Struct, frozen=True):
-    """Script's response to an event."""
+    """A script's response to an event."""
 
     status: int
     headers: list[tuple[str, str]]

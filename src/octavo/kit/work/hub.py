@@ -15,7 +15,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock
@@ -148,10 +148,12 @@ class Listener:
     ``check``: a function that raises the error that a new request would be rejected with. ``may_know(tx, message)``
     returns whether the listener can see the subject of a message. ``after``: the position at which the listener stopped
     listening; None if the listener is new. ``seconds``: the duration of the stream; 0 for only past events. ``owner``:
-    an organization, and the person or object in it.
+    an organization, and the person or object in it. ``access``: everything that ``check`` and ``may_know`` depend on,
+    except the database; listeners with the same value are checked together.
     """
 
     __slots__ = (
+        "access",
         "after",
         "check",
         "checked_at",
@@ -172,6 +174,7 @@ class Listener:
         topics: Iterable[Topic],
         *,
         owner: Owner,
+        access: Hashable,
         check: Callable[[], None],
         may_know: Callable[[Transaction, HubMessage], bool] | None = None,
         after: OutboxPosition | None = None,
@@ -179,6 +182,7 @@ class Listener:
     ) -> None:
         self.topics = frozenset(topics)
         self.owner = owner
+        self.access = access
         self.check = check
         self.may_know = may_know
         self.after = after
@@ -247,6 +251,10 @@ class Hub:
         """Whether all ``_REMEMBERED`` events have been read."""
         self._position = OutboxPosition(0)
         self._missing_since: dict[int, float] = {}
+        self._checked: dict[Hashable, float] = {}
+        """Times of the last checks at the generation ``_checked_with``, by ``Listener.access``. A page that is open in
+        hundreds of tabs of a few people is checked a few times after a commit, not hundreds of times."""
+        self._checked_with: int | None = None
         self._commits: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pump: asyncio.Task[None] | None = None
@@ -469,8 +477,13 @@ class Hub:
         if not listeners:
             return
         frame = _frame(message.kind, message.data, position)
+        known: dict[Hashable, bool] = {}
         for listener in listeners:
-            if self._may_listen(listener, generation, given) and self._concerns(tx, listener, message):
+            if not self._may_listen(listener, generation, given):
+                continue
+            if listener.access not in known:
+                known[listener.access] = self._concerns(tx, listener, message)
+            if known[listener.access]:
                 given.append((listener, frame))
 
     def _check(
@@ -478,7 +491,10 @@ class Hub:
     ) -> None:
         with self._lock:
             listeners = {one for there in self._by_topic.values() for one in there if one.owner[1] == person}
+        # The event can be read before the notice of its commit arrives.
+        self._checked = {}
         for listener in listeners:
+            listener.checked_with = None
             self._may_listen(listener, generation, given)
 
     @staticmethod
@@ -492,6 +508,12 @@ class Hub:
         moment = time.monotonic()
         if listener.is_fresh(generation, moment):
             return True
+        if generation is None or generation != self._checked_with:
+            self._checked, self._checked_with = {}, generation
+        checked_at = self._checked.get(listener.access)
+        if checked_at is not None and moment - checked_at < _FRESH:
+            listener.checked_with, listener.checked_at = generation, checked_at
+            return True
         try:
             listener.check()
         except OctavoError as error:
@@ -501,6 +523,8 @@ class Hub:
             refused = Closed(timestamp=iso(now()), code=500, message="Something went wrong on the server.")
         else:
             listener.checked_with, listener.checked_at = generation, moment
+            if generation is not None:
+                self._checked[listener.access] = moment
             return True
         self._forget(listener)
         given += [(listener, _frame("closed", refused, None)), (listener, None)]

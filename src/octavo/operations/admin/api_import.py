@@ -261,8 +261,8 @@ class _ApiImport:
             administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
             raise BadRequest(
-                "Sites and change requests are created in an administrator's name, but the organization "
-                "has no administrator. Add one first."
+                "Sites and change requests are created on behalf of an administrator, but the organization "
+                "has none. Add an administrator first."
             )
         self.actor = actor_for_job(administrator, organization_id)
 

@@ -353,7 +353,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
         raise line.refuse(
             "keys",
-            "these block keys conflict with the keys in an existing space that has the same text",
+            "must match the block keys that this server already has for the same text",
         )
 
 

@@ -49,7 +49,7 @@ def start_backup(tx: Transaction, context: Context) -> BackupProgress:
             " `s3://bucket/prefix`, and restart Octavo."
         )
     if find_running_backup(tx) is not None:
-        raise Conflict("A backup is already running. Wait until it is finished.")
+        raise Conflict("A backup is already running. Wait until it finishes.")
     jobs.enqueue(tx, _KIND, organization=None, key=_KIND, done=0, total=0)
     return BackupProgress(now(), 0, 0)
 

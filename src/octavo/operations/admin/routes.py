@@ -138,7 +138,7 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, as `octavo check` does, and report which parts work, which don't, and why. Only
     one check runs at a time. Returns 503 while another check is running."""
     if not _checking.acquire(blocking=False):
-        raise Unavailable("Another check is already running. Try again when it has finished.")
+        raise Unavailable("Another check is already running. Try again when it finishes.")
     try:
         found = diagnosis.check_running(call.context)
     finally:

@@ -31,16 +31,17 @@ class RuleEntry(NamedTuple):
 
 
 class PageViewer(NamedTuple):
-    """Person whose access is evaluated. ``role``: the person's role in the space. ``teams``: the IDs of the person's
-    teams."""
+    """Person or integration whose access is evaluated. ``role``: the role in the space. ``teams``: the IDs of the
+    person's teams. ``is_integration``: whether this is an integration, which can't see any restricted page."""
 
     user_id: str
     teams: frozenset[str]
     role: str | None
+    is_integration: bool = False
 
     @property
     def is_unrestricted(self) -> bool:
-        return at_least(self.role, SPACE[Can.ADMIN])
+        return not self.is_integration and at_least(self.role, SPACE[Can.ADMIN])
 
 
 def read_entry(text: str) -> RuleEntry | None:
@@ -95,6 +96,8 @@ def find_entry(rule: Sequence[str], viewer: PageViewer) -> RuleEntry | None:
 
 
 def _matches(entry: RuleEntry, viewer: PageViewer) -> bool:
+    if viewer.is_integration:
+        return False
     match entry.subject:
         case "user":
             return entry.id == viewer.user_id

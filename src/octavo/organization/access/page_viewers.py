@@ -1,4 +1,4 @@
-"""List all people who can see a space, for evaluating the rules of its pages."""
+"""List all people and integrations that can see a space, for evaluating the rules of its pages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .page_rules import PageViewer, Rule, read_entry
 def list_viewers(
     tx: Transaction, organization_id: str, space_id: str, rules: Iterable[Rule]
 ) -> dict[str, PageViewer]:
-    """Return all people who can see a space, by ID, each with their role in the space and the teams they belong to,
-    including only teams that the rules mention."""
+    """Return all people and integrations that can see a space, by ID, each with their role in the space and the teams
+    they belong to, including only teams that the rules mention."""
     entries = (read_entry(text) for rule in rules for text in rule)
     named = {entry.id for entry in entries if entry is not None and entry.subject == "team"}
     teams: dict[str, set[str]] = defaultdict(set)
@@ -26,9 +26,19 @@ def list_viewers(
         org=organization_id,
     ):
         teams[user_id].add(team_id)
+    integrations = {
+        id
+        for (id,) in tx.all(
+            """SELECT u.id FROM users u WHERE u.kind = 'integration' AND EXISTS (
+                 SELECT 1 FROM members m WHERE m.organization_id = :org AND m.user_id = u.id)""",
+            org=organization_id,
+        )
+    }
     steps = list_steps(tx, "space", space_id)
     return {
-        user_id: PageViewer(user_id, frozenset(teams.get(user_id, ())), found.decision.role)
+        user_id: PageViewer(
+            user_id, frozenset(teams.get(user_id, ())), found.decision.role, user_id in integrations
+        )
         for user_id, found in list_evaluated_roles(tx, organization_id, steps).items()
         if found.decision.role is not None
     }

@@ -63,7 +63,7 @@ class MadeResponse(Struct, rename={"client_data": "clientDataJSON", "attestation
 
 
 class MadeCredential(Struct):
-    """Browser's response for a new passkey: the `RegistrationResponseJSON` of WebAuthn."""
+    """A browser's response for a new passkey: the `RegistrationResponseJSON` of WebAuthn."""
 
     id: Base64
     response: MadeResponse
@@ -80,7 +80,7 @@ class UsedResponse(
 
 
 class UsedCredential(Struct):
-    """Browser's response for an existing passkey: the `AuthenticationResponseJSON` of WebAuthn."""
+    """A browser's response for an existing passkey: the `AuthenticationResponseJSON` of WebAuthn."""
 
     id: Base64
     response: UsedResponse

@@ -75,7 +75,14 @@ def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Act
 
 
 @operation(
-    "getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, quick=True, visitors=True, agents="docs:read"
+    "getSpaceById",
+    "GET",
+    "/spaces/{spaceId}",
+    needs=Can.VIEW,
+    quick=True,
+    cached=True,
+    visitors=True,
+    agents="docs:read",
 )
 def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) -> Space:
     """Get a space."""
@@ -94,7 +101,12 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
 
 
 @operation(
-    "listSpacesInOrganizationById", "GET", "/orgs/{organizationId}/spaces", needs=Can.VIEW, agents="docs:read"
+    "listSpacesInOrganizationById",
+    "GET",
+    "/orgs/{organizationId}/spaces",
+    needs=Can.VIEW,
+    cached=True,
+    agents="docs:read",
 )
 def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
     """List an organization's spaces that the caller can see, newest first or in their custom order."""

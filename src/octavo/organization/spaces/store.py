@@ -19,6 +19,7 @@ from octavo.organization.access.roles import COLLECTION, SPACE, Can, role_from_h
 from octavo.organization.access.visibility import (
     Viewer,
     VisibleRows,
+    is_mostly_closed,
     select_visible_collections,
     select_visible_spaces,
 )
@@ -159,7 +160,7 @@ def list_spaces(
         place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
         where += f" AND {place} = :collection"
         parameters["collection"] = collection_id
-    seen = select_visible_spaces(org, where, **parameters)
+    seen = select_visible_spaces(org, where, is_mostly_closed(tx, org), **parameters)
     if by_rank:
         rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
         ranked = [(SpaceRow(*row), role) for row, role in rows]

@@ -8,8 +8,7 @@ from octavo.content.revisions.restrictions import hidden_from
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
-from octavo.organization.spaces.store import list_visible_space_ids
-from octavo.sites.site.structure.store import load_structure
+from octavo.sites.site.shown_spaces import sees_all_ever_shown
 
 from . import store
 
@@ -27,16 +26,14 @@ class EventSight(NamedTuple):
 
 
 def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
-    """Return the condition for events that the caller can see. If a space of the site or one of its pages is hidden
-    from the caller, events without a space are hidden, too, because their URLs and search terms might reveal that
-    space or page. For the same reason, events without a page are hidden in spaces with hidden pages. Organization
-    administrators also see events in deleted spaces."""
+    """Return the condition for events that the caller can see. If a space that is or was on the site, or one of its
+    pages, is hidden from the caller, events without a space are hidden, too, because their URLs and search terms might
+    reveal that space or page. For the same reason, events without a page are hidden in spaces with hidden pages.
+    Organization administrators also see events in deleted spaces."""
     if site.member_role == "admin":
         return EventSight("", "1 = 1", "1 = 1", {}, True)
-    shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
-    whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))
     hidden = hidden_from(tx, site.organization)
-    whole = whole and not any(map(hidden.of, shown))
+    whole = sees_all_ever_shown(tx, site, hidden)
     seen = select_visible_spaces(site.organization, "s.deleted_at IS NULL")
 
     def within(space: str, page: str) -> str:

@@ -17,7 +17,7 @@ OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
 
 
 class SpecsAccess(Struct, frozen=True):
-    """Caller's access to an organization's specifications."""
+    """The caller's access to an organization's specifications."""
 
     organization: Organization
 
@@ -40,7 +40,7 @@ def find_specs_access(org: Organization) -> SpecsAccess | None:
 
 
 class VisitedSpecs(Visiting, frozen=True):
-    """Site visitor's access to the specification that a page refers to."""
+    """A site visitor's access to the specification that a page refers to."""
 
     organization_id: str
 

@@ -100,7 +100,8 @@ def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, 
 
 
 def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, object]]:
-    """Return the examples of a parameter, header, or media type outside its schema, each with its description."""
+    """Return the examples that a parameter, header, or media type defines outside its schema, each with its
+    description."""
     if "example" in holder:
         return [("", holder["example"])]
     return [

@@ -54,8 +54,9 @@ declare(
         columns=(row("parent_id", "site_section_groups"),),
         json={"localized": Localized},
     ),
-    # The database maintains this column.
+    # The database maintains these tables.
     Table(name="site_versions", derived=True),
+    Table(name="site_shown_spaces", derived=True),
     Table(name="site_former_paths", of_organization=_OF_SITE),
     Table(name="site_former_names", of_organization="organization_id = :org", check=check_former_name),
     Table(

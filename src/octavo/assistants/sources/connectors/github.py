@@ -77,7 +77,7 @@ class GitHubIssues(_GitHub):
                 # More issues have the same time than fit on ten pages.
                 raise SourceFailure(
                     "upstream_unavailable",
-                    "GitHub returned too many issues that were updated at the same time. Try again later.",
+                    "GitHub returned too many issues with the same update time. Try again later.",
                 )
             since = latest
 

@@ -127,7 +127,7 @@ class PermissionPlace(Struct, rename="camel", kw_only=True):
 
 
 class ExplainedPermission(Struct):
-    """Person's role on an object, and all possible sources of the role: the object, its collections from the inside
+    """A person's role on an object, and all possible sources of the role: the object, its collections from the inside
     out, and the organization. The first source with a setting determines the role."""
 
     permission: str | None

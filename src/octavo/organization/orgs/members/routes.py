@@ -20,7 +20,14 @@ _MEMBERS = "/orgs/{organizationId}/members"
 _MEMBER = _MEMBERS + "/{userId}"
 
 
-@operation("listMembersInOrganizationById", "GET", _MEMBERS, needs=Can.LIST_MEMBERS, agents="docs:read")
+@operation(
+    "listMembersInOrganizationById",
+    "GET",
+    _MEMBERS,
+    needs=Can.LIST_MEMBERS,
+    cached=True,
+    agents="docs:read",
+)
 def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Member]:
     """List the members of an organization. `search` matches names and email addresses; `role` can be `guest`."""
     with call.db.read() as tx:

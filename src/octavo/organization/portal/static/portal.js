@@ -9,9 +9,14 @@ const answer = asked.get("answer");
 const find = (id) => document.getElementById(id);
 const show = (id, shown = true) => { find(id).hidden = !shown; };
 
-function say(text, bad = false) {
-  find("status").textContent = text;
-  find("status").classList.toggle("bad", bad);
+// Problems with a form appear above its button, other messages at the end of the page.
+function say(text, bad = false, form = null) {
+  const status = find("status");
+  const button = form?.querySelector(":scope > button");
+  if (button) button.before(status);
+  else document.querySelector("main").append(status);
+  status.textContent = text;
+  status.classList.toggle("bad", bad);
 }
 
 // The API names the field first. People see the label of its input, or only the problem.
@@ -50,7 +55,7 @@ function on(id, event, work) {
     try {
       await work(event === "submit" ? Object.fromEntries(new FormData(happened.target)) : {});
     } catch (error) {
-      say(error.message, true);
+      say(error.message, true, event === "submit" ? happened.target : null);
       if (event === "submit") happened.target.querySelector("[type=password]")?.focus();
     } finally {
       buttons.forEach((button) => { button.disabled = false; });
