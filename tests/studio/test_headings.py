@@ -121,8 +121,7 @@ def test_links_scroll_to_headings_in_the_editor(app: App, space: str) -> None:
     _at(page, "Last part")
     page.keyboard.type("The ")
     expect(page.get_by_role("heading", name="The Last part")).to_be_visible()
-    # The page may still get shorter while its fonts are loaded.
-    page.evaluate("() => document.fonts.ready")
+    # Blocks get their real heights when they are first shown.
     _leave(page)
 
     outline = page.get_by_role("complementary", name="About this page")
