@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import App
+from .conftest import App, wait_for_selection
 
 pytestmark = pytest.mark.slow
 
@@ -121,8 +121,7 @@ def test_links_scroll_to_headings_in_the_editor(app: App, space: str) -> None:
     _at(page, "Last part")
     page.keyboard.type("The ")
     expect(page.get_by_role("heading", name="The Last part")).to_be_visible()
-    # The page may still get shorter while its fonts are loaded.
-    page.evaluate("() => document.fonts.ready")
+    # Blocks get their real heights when they are first shown.
     _leave(page)
 
     outline = page.get_by_role("complementary", name="About this page")
@@ -142,6 +141,7 @@ def test_links_scroll_to_headings_in_the_editor(app: App, space: str) -> None:
     expect(page.get_by_role("textbox", name="Title")).to_have_value("First")
     text.get_by_role("link", name="the end").click()
     expect(text).to_be_focused()
+    wait_for_selection(page)
     page.keyboard.press("ControlOrMeta+k")
     page.get_by_role("dialog", name="Link").get_by_role("link", name="Open link").focus()
     page.keyboard.press("Enter")
