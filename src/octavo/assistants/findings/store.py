@@ -685,7 +685,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
 
 
 def list_seen_ids(tx: Transaction, site: SiteAccess, finding_ids: Iterable[str]) -> set[str]:
-    """Return those of the site's findings with these IDs that the caller can see."""
+    """Return which of these IDs belong to findings of the site that the caller can see."""
     source, seen = _seen(tx, site)
     rows = tx.all(f"SELECT f.id {source} AND f.id {tx.among('ids')}", ids=json_list(finding_ids), **seen)
     return {row[0] for row in rows}
