@@ -195,18 +195,19 @@ def main() -> None:
                     more, with_two = two[name]
                     what = f"{engine}, {name}"
                     figure(
-                        f"{what}: two processes, compared with one",
+                        f"{what}, responses: two processes compared with one",
                         more,
                         "per second",
                         beside=rate,
                         least=1.7,
                     )
-                    figure(f"{what}: CPU by two, compared with one", with_two, "us of CPU", beside=cost)
+                    what = f"{what}, CPU per request: two processes compared with one"
+                    figure(what, with_two, "µs of CPU", beside=cost)
             for name, (_, cost) in alone["PostgreSQL"].items():
                 figure(
-                    f"{name}: PostgreSQL, compared with SQLite",
+                    f"{name}, CPU per request: PostgreSQL compared with SQLite",
                     cost,
-                    "us of CPU",
+                    "µs of CPU",
                     beside=alone["SQLite"][name][1],
                 )
         finally:
