@@ -41,8 +41,8 @@ QUESTIONS = 300
 FIRST = 5
 MISSES = 12
 KINDS = {
-    "heading": "questions with a heading",
-    "sentence": "questions with words of a sentence",
+    "heading": "questions made from headings",
+    "sentence": "questions made from sentences",
     "mistyped": "mistyped questions",
 }
 

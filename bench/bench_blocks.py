@@ -116,7 +116,7 @@ class Bench:
                 pages[size] = (at, id, answer.get("mergedRevision", answer["revision"]))
         found = {size: statistics.median(costs[size][1:]) * 1000 for size in SIZES}
         where, is_block = "main" if live else "a change request", what == "one block"
-        label = f"edit {what} on a page with"
+        label = f"edit {what} of a page with"
         figure(f"{label} 450 blocks, in {where}", found[450], "ms of CPU", most=15 if is_block else None)
         figure(
             f"{label} 1,800 blocks, in {where}, compared with 450 blocks",

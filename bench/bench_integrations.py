@@ -120,7 +120,7 @@ def memory() -> None:
     for process in processes:
         process.kill()
     figure(
-        f"memory of {INSTALLATIONS} running installations, shared memory counted once",
+        f"memory of the script processes of {INSTALLATIONS} installed integrations, shared memory counted once",
         sum(sizes) / 1024,
         "MB",
     )

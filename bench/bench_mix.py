@@ -186,7 +186,11 @@ def main(arguments: list[str]) -> None:
             mixed = asyncio.run(run(mix, kinds, seconds))
             print("next to searches, edits, and comments")
             tell(mixed, alone, seconds, "searches, edits, and comments")
-            figure("responses of all kinds", sum(map(len, mixed.values())) / seconds, "per second")
+            figure(
+                "all responses during searches, edits, and comments",
+                sum(map(len, mixed.values())) / seconds,
+                "per second",
+            )
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(timeout=60)

@@ -122,7 +122,7 @@ def measure_pages(
     print(
         f"  {len(paths)} pages, {sum(t[0] for t in took):.2f} s of CPU; slowest {slowest[2]}, heaviest {heaviest[2]}"
     )
-    what = f"{name}, {grouping.replace('-', ' ')}"
+    what = f"API specification ({name}), grouped {grouping.replace('-', ' ')}"
     figure(f"{what}: first view of a page, median", middle[0] * 1000, "ms of CPU", most=15)
     figure(f"{what}: first view of a page, slowest", slowest[0] * 1000, "ms of CPU")
     figure(f"{what}: size of a page, median", middle[1] / 1000, "KB compressed", most=60)

@@ -158,12 +158,12 @@ def measure(
         organization = f"/v1/orgs/{org[1].decode()}"
         markdown = f"{base}/content/page/{page[1].decode()}?format=markdown"
         reads = {
-            "a space": (base, token, PORT, False),
-            "a space with concurrent commits": (base, token, PORT, True),
-            "a list of spaces": (f"{organization}/spaces", token, PORT, False),
-            "a page as Markdown": (markdown, token, PORT, False),
-            "a page as Markdown with concurrent commits": (markdown, token, PORT, True),
-            "a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT, False),
+            "read a space": (base, token, PORT, False),
+            "read a space with concurrent commits": (base, token, PORT, True),
+            "list spaces": (f"{organization}/spaces", token, PORT, False),
+            "read a page as Markdown": (markdown, token, PORT, False),
+            "read a page as Markdown with concurrent commits": (markdown, token, PORT, True),
+            "view a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT, False),
         }
         pids = [server.pid, *([postmaster] if postmaster else [])]
         for name, (path, auth, port, commits) in reads.items():

@@ -435,7 +435,7 @@ def cost(octavo: Context, org: str, name: str) -> None:
     for kind in reversed(medians[LARGE]):
         small, large = medians[SMALL][kind], medians[LARGE][kind]
         figure(
-            f"{name}, search by {kind} in {LARGE:,} pages, compared with {SMALL:,}",
+            f"{name}, search in {LARGE:,} pages by {kind}, compared with {SMALL:,}",
             large * 1000,
             "ms of CPU",
             beside=small * 1000,

@@ -169,10 +169,10 @@ def main() -> None:
             "list": (PORT, f"/v1/orgs/{org[1]}/spaces?limit=50", token),
         }
         labels = {
-            "space": "a space",
-            "markdown": "a page as Markdown",
-            "page": "a page of a site",
-            "list": "a list of spaces",
+            "space": "read a space",
+            "markdown": "read a page as Markdown",
+            "page": "view a page of a site",
+            "list": "list 50 spaces",
         }
         for number in range(50):
             api.ask("POST", f"/v1/orgs/{org[1]}/spaces", b'{"title": "Space %d"}' % number, token)

@@ -131,11 +131,11 @@ def main() -> None:
         for (name, unit), alone, beside in zip(
             (("median", "ms"), ("p99", "ms"), ("CPU", "ms of CPU")), quiet, with_streams, strict=True
         ):
-            what = f"a list of spaces with open streams, compared with none open: {name}"
+            what = f"list spaces with open streams, compared with none open: {name}"
             figure(what, beside, unit, beside=alone)
         idle = cpu(pid)
         time.sleep(15)
-        figure("CPU with idle streams", (cpu(pid) - idle) / 15 * 100, "% of a core")
+        figure("CPU with idle streams", (cpu(pid) - idle) / 15 * 100, "percent of a core")
         began_cpu = cpu(pid)
         admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": "Hello"}})
         told = streams.wait_for(b"event: comment")

@@ -191,7 +191,9 @@ def type_beside_tabs(served: Served, given: argparse.Namespace) -> None:
     figure(f"{what}: memory", memory(typing.pid) - before, "MB")
     idle, began = cpu(typing.pid), time.monotonic()
     time.sleep(20)
-    figure(f"{what}: idle CPU", (cpu(typing.pid) - idle) / (time.monotonic() - began) * 100, "% of a core")
+    figure(
+        f"{what}: idle CPU", (cpu(typing.pid) - idle) / (time.monotonic() - began) * 100, "percent of a core"
+    )
     reader = threading.Thread(target=tabs.read, args=(given.seconds + 1,))
     reader.start()
     spent = typing.run(1, given.seconds) / given.seconds
@@ -200,7 +202,7 @@ def type_beside_tabs(served: Served, given: argparse.Namespace) -> None:
     for name, share in (("p50", 0.5), ("p95", 0.95)):
         own, other = late[int(len(late) * share)], delays[int(len(delays) * share)]
         figure(f"{what}: time until a keystroke is shown to another person, {name}", own, "ms", beside=other)
-    figure(f"{what}: CPU while one person types", spent * 100, "% of a core", beside=alone * 100)
+    figure(f"{what}: CPU while one person types", spent * 100, "percent of a core", beside=alone * 100)
 
 
 def type_on_pages(served: Served, given: argparse.Namespace) -> None:
