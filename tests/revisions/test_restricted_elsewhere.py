@@ -901,6 +901,43 @@ def test_translations_keep_pages_that_their_runner_cannot_see(sqlite_world: Worl
     assert world.call("admin", "GET", f"/spaces/{space}/content/page/{page}").status_code == 404
 
 
+@pytest.mark.parametrize("who", ["admin", "editor"])
+def test_translated_pages_that_were_moved_are_restricted_like_their_source(world: World, who: str) -> None:
+    """They keep the rules of the pages above their source. ``who``: who runs the translation."""
+    page = insert(world, SPACE, "Plans")
+    inner = insert(world, SPACE, "Inner", into=page)
+    below = insert(world, SPACE, "Details", into=inner)
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+    work(world)
+    space = f"/spaces/{made['result']['space']}"
+    assert world.call("admin", "PATCH", space, json={"defaultLevel": "edit"}).is_success
+    for moved in (inner, below):
+        change = {"operation": "update_page", "page": moved, "into": None}
+        world.post("editor", f"{space}/content", {"changes": [change]})
+
+    def sees(reader: str, id: str) -> bool:
+        return world.call(reader, "GET", f"{space}/content/page/{id}").is_success
+
+    restrict(world, SPACE, reading(world, "reader"), page)
+    child = insert(world, SPACE, "Child", into=below, text=f"{WORD} words.\n")
+    update = {"operation": "update_page", "page": below, "document": {"markdown": f"{WORD} words.\n"}}
+    edit(world, SPACE, update)
+    for _ in range(2):
+        translate(world, who, made)
+        for id in (page, inner, below, *([child] if who == "admin" else [])):
+            assert sees("admin", id) and sees("reader", id) and not sees("editor", id)
+    restrict(world, SPACE, reading(world, "editor"), inner)
+    translate(world, who, made)
+    assert all(sees("admin", id) and not sees("editor", id) for id in (inner, below))
+    assert not sees("reader", below)
+    restrict(world, SPACE, [], inner)
+    restrict(world, SPACE, [], page)
+    for _ in range(2):
+        translate(world, who, made)
+        assert all(sees("editor", id) for id in (page, inner, below, child))
+
+
 def test_translated_pages_below_a_page_are_visible_again_when_its_rule_is_removed(
     sqlite_world: World, server: ModelServer
 ) -> None:
