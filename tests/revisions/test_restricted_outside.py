@@ -504,7 +504,7 @@ def test_only_people_who_see_a_page_make_it_a_home_page(world: World) -> None:
     assert world.call("admin", "PATCH", shown, json={"pageId": page}).is_success
 
 
-def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_from_a_site(world: World) -> None:
+def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_or_deleted(world: World) -> None:
     """Questions without sources and visits to URLs that don't exist could be about these pages."""
     site, insights, scene = world.home.path(SITE), Site(world), ScanScene(world, None)
     restrict(world, SPACE, ADMINISTRATORS, insert(world, SPACE, "Plans"))
@@ -525,4 +525,12 @@ def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_from
     spaces = world.get("admin", f"{site}/site-spaces")["items"]
     (shown,) = (one["id"] for one in spaces if one["space"]["id"] == world.home["spaceId"])
     assert world.call("admin", "DELETE", f"{site}/site-spaces/{shown}").is_success
+    assert WORD in read("admin") and WORD not in read("editor")
+    space = world.home["spaceId"]
+    assert world.call("admin", "DELETE", f"/spaces/{space}").is_success
+    assert WORD in read("admin") and WORD not in read("editor")
+    trash = world.home.path(f"/orgs/{{organizationId}}/trash/spaces/{space}")
+    assert world.call("admin", "DELETE", trash).is_success
+    work(world)
+    assert world.get("admin", world.home.path("/orgs/{organizationId}/trash/spaces"))["items"] == []
     assert WORD in read("admin") and WORD not in read("editor")
