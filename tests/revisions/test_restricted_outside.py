@@ -341,6 +341,30 @@ def test_a_finding_stays_hidden_when_its_rule_changes(world: World, how: str) ->
         scene.scan()
 
 
+def test_findings_of_restricted_rules_are_deleted_with_their_style_guide(world: World) -> None:
+    scene = ScanScene(world, "Please utilize it. Simply do it.")
+    guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
+    for title, word in ((f"{WORD} rule", "utilize"), ("Open rule", "simply")):
+        rule = (
+            f"```yaml\nextends: existence\nmessage: Avoid this.\nignorecase: true\ntokens:\n  - {word}\n```\n"
+        )
+        page = {"operation": "insert_page", "title": title, "document": {"markdown": rule}}
+        edit(world, guide, page)
+    scene.scan()
+    pages = world.get("admin", f"{guide}/content")["pages"]
+    restrict(world, guide, ADMINISTRATORS, next(one["id"] for one in pages if WORD in one["title"]))
+    assert WORD in str(scene.list("admin", "kind=style")) and WORD not in str(
+        scene.list("editor", "kind=style")
+    )
+    assert world.call("admin", "DELETE", guide).is_success
+    trash = world.home.path("/orgs/{organizationId}/trash")
+    assert world.call("admin", "DELETE", f"{trash}{guide}").is_success
+    work(world)
+    scene.scan()
+    shown = str([scene.list("editor", f"kind=style&status={status}") for status in ("open", "done")])
+    assert WORD not in shown and "Open rule" in shown
+
+
 def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
     """Findings about unanswered questions can mention restricted pages."""
     scene = ScanScene(world, None)

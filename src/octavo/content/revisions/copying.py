@@ -62,7 +62,7 @@ def copy_content(tx: Transaction, copy: Copy) -> None:
 
 
 def _require_same_rules(tx: Transaction, copy_id: str, source: State) -> None:
-    """Raise TemporarilyUnavailable unless the rules that apply to pages of the source also apply to the copied pages."""
+    """Raise TemporarilyUnavailable unless the rules that apply to the source's pages also apply to the copied pages."""
     restricted = find_rules(tx, source)
     now = find_pages(tx, source, restricted)
     copied = State(copy_id, "", (Layer(get_space(tx, copy_id).main_branch, 1),))

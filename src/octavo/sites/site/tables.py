@@ -6,7 +6,6 @@ from typing import get_args
 
 from octavo.content.images.making import on_variants_created
 from octavo.kit.db.tables import Table, declare, file, row
-
 from octavo.organization.spaces.hooks import on_purge
 
 from .locations import check_former_name, check_site
