@@ -435,6 +435,11 @@ def list_hidden_rules(tx: Transaction, hidden: HiddenPages) -> list[str]:
         "SELECT id FROM spaces WHERE type = 'styleguide' AND id IN :spaces", spaces=sorted(hidden.spaces)
     )
     pages = [(space_id, page_id) for (space_id,) in guides for page_id in sorted(hidden.of(space_id))]
+    return list_titles(tx, pages)
+
+
+def list_titles(tx: Transaction, pages: Sequence[tuple[str, str]]) -> list[str]:
+    """Return all titles that these pages have or had. ``pages``: their IDs, each after the ID of its space."""
     if not pages:
         return []
     rows = tx.all(
