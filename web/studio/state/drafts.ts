@@ -1,14 +1,16 @@
 /** The drafts in which a page can be edited: the person's, other people's, and a new one. */
-import type { Schemas } from "../../shared/client.ts";
+import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import {
   createChangeRequest,
   discardChangeRequest,
   listChangeRequestsForSpace,
   listChangeRequestsOfPage,
+  updateChangeRequestById,
 } from "../api/changes.ts";
 import { getPageAccess } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
+import { changeOf } from "./pages.svelte.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { session } from "./session.svelte.ts";
@@ -41,6 +43,16 @@ export async function findDraft(space: string): Promise<Draft | undefined> {
 const begun = new Set<string>();
 const keyOf = (space: string, number: number) => `${space}/${number}`;
 
+/** Return the rules that restrict a page in main; none if it isn't there. A draft from before a rule doesn't have it. */
+export async function rulesInMain(spaceId: string, pageId: string): Promise<Schemas["PageAccessRule"][]> {
+  try {
+    return (await getPageAccess({ spaceId, pageId })).rules;
+  } catch (problem) {
+    if (problem instanceof ApiError && problem.status === 404) return [];
+    throw problem;
+  }
+}
+
 /** Return a subject for a draft that edits pages of main. Everyone in the space sees it, so if a page is restricted or
  * isn't in main, the subject doesn't name it. */
 export async function subjectFor(space: string, pages: readonly string[], subject: string): Promise<string> {
@@ -48,6 +60,17 @@ export async function subjectFor(space: string, pages: readonly string[], subjec
     pages.map((pageId) => getPageAccess({ spaceId: space, pageId }).catch(() => undefined)),
   );
   return (found.every((one) => one?.rules.length === 0) ? subject : t("editPage")).slice(0, 100);
+}
+
+/** Change the subject of a draft if it contains the title of a page that the draft restricts. */
+export async function hideTitle(space: string, number: number, title: string): Promise<void> {
+  const named = title.trim().toLowerCase();
+  const { subject } = await changeOf(space, number).refresh({ force: true });
+  if (!named || !subject?.toLowerCase().includes(named)) return;
+  await updateChangeRequestById({ spaceId: space, changeRequestId: String(number) }, {
+    subject: t("editPage"),
+  });
+  await Promise.all([refresh(`space/${space}/`), refresh("org/")]);
 }
 
 /** Start a draft that is deleted when it is left without edits. `pages`: the pages that it will edit. */
