@@ -5,7 +5,6 @@ import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { favoriteEntry } from "../state/favorites.ts";
-import { rulesInMain } from "../state/drafts.ts";
 import { editTree } from "../state/editingTree.ts";
 import { frame } from "../state/frame.svelte.ts";
 import type { Action } from "../state/keys.ts";
@@ -58,18 +57,9 @@ interface About {
   add?: () => unknown;
 }
 
-/** Return whether a page or a loaded page above it has a rule. */
-const isRestricted = ({ tree }: PageTree, page: TreePage): boolean =>
-  [...(above(tree, page.id) ?? []), page].some((one) => one.visibleTo);
-
 /** Save the page as a page template of this space. */
-async function keepAsTemplate(tree: PageTree, page: TreePage): Promise<void> {
-  const { space, base } = tree;
+async function keepAsTemplate(space: string, base: Base, page: TreePage): Promise<void> {
   await notices.attempt(async () => {
-    if (!above(tree.tree, page.id)) await tree.reach(page.id);
-    if (isRestricted(tree, page) || (await rulesInMain(space, page.id)).length) {
-      throw new Error(t("restrictedPagesCantBeTemplates"));
-    }
     const { keepPage } = await import("../editor/reusing.ts");
     await keepPage(space, base, page);
     notices.say(
@@ -120,11 +110,12 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
       });
     }
     // Everyone in the space can use the template.
-    if (isDocument && !isRestricted(tree, page)) {
+    const way = [...(above(tree.tree, page.id) ?? []), page];
+    if (isDocument && !way.some((one) => one.visibleTo)) {
       entries.push({
         text: t("saveAsTemplate"),
         icon: "template",
-        run: () => keepAsTemplate(tree, page),
+        run: () => keepAsTemplate(space, base, page),
       });
     }
     if (add) entries.push(...newEntries(tree, add).slice(1));

@@ -83,8 +83,8 @@ interface More {
   /** The path to open instead of the current page, which is deleted. */
   open?: string | undefined;
   action?: Notice["action"];
-  /** The title of the page that the edit restricts. */
-  restricts?: string | undefined;
+  /** A page that the edit may restrict. */
+  restricts?: Pick<Page, "id" | "title"> | undefined;
 }
 
 /** Return the pages that changes edit, and those into which they move or insert pages. */
@@ -134,8 +134,7 @@ export class TreeEditor extends PageTree {
       const { base, made } = await this.#send(changes, said);
       const there = new TreeEditor(this.space, base);
       if (base.kind === "change" && more.restricts) {
-        // The rule is saved anyway.
-        await hideTitle(this.space, base.number, more.restricts).catch((problem) => notices.fail(problem));
+        hideTitle(this.space, base.number, more.restricts).catch((problem) => notices.fail(problem));
       }
       const isOther = baseKey(base) !== baseKey(this.base);
       if (isOther || more.open !== undefined) this.#follow(isOther ? base : this.base, more.open);
@@ -194,7 +193,7 @@ export class TreeEditor extends PageTree {
       [{ operation: "update_page", page: id, into: to.into, at: to.at }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, into: from.into, at: from.at }], said),
-      { page },
+      { page, restricts: to.into === from.into ? undefined : page },
     );
   }
 
@@ -237,7 +236,7 @@ export class TreeEditor extends PageTree {
       changes,
       said,
       (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
-      { page: this.find(id)?.page, restricts: restricts(changes) ? page.title : undefined },
+      { page: this.find(id)?.page, restricts: restricts(changes) ? page : undefined },
     );
   }
 
