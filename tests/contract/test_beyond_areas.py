@@ -92,6 +92,7 @@ NOTHING_BEYOND = {
         "sayPresenceInSpace",
         "sayPresenceInChangeRequest",
         "setPageWatch",
+        "getSpaceWatch",
     },
     "files of specifications are kept where texts are": {
         "createOpenAPISpec",

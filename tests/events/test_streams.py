@@ -579,3 +579,28 @@ def test_events_of_one_process_reach_streams_of_others(tmp_path: Path) -> None:
             while one.recv(65536):
                 pass
             one.close()
+
+
+def test_a_person_who_lost_access_is_checked_again_after_the_next_commit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first check can use values that were cached before the commit."""
+    passed = []
+    may_listen = hub.Hub._may_listen
+
+    def pass_once(self: Any, listener: Any, generation: int | None, given: Any) -> bool:
+        if passed:
+            return may_listen(self, listener, generation, given)
+        passed.append(listener)
+        listener.checked_with, listener.checked_at = generation, time.monotonic()
+        return True
+
+    with listening(world, "reader", world.home.path(SPACE)) as stream:
+        monkeypatch.setattr(hub.Hub, "_may_listen", pass_once)
+        started = time.monotonic()
+        deactivate(world)
+        stream.wait(lambda _: bool(passed))
+        with world.context.db.write() as tx:
+            tx.run("UPDATE users SET email = email")
+        stream.wait(lambda one: one.ended)
+        assert stream.kinds() == ["closed"] and time.monotonic() - started < hub.QUIET / 2

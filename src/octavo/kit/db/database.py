@@ -348,6 +348,11 @@ class Database:
         commit. Use this for responses that take less time to create than the generation takes to look up."""
         return self.generation()
 
+    def shared_rows(self) -> object:
+        """Return an object that identifies the cached rows that reads currently use; None if the engine doesn't cache
+        rows. Values computed from these rows must not be used with newer ones, even at the same generation."""
+        return None
+
     def is_damaged(self) -> bool:
         """Return whether the engine has detected that the database is damaged. After that, nothing is written."""
         return False

@@ -526,6 +526,9 @@ class PostgresDatabase(Database):
                 self._cached = made
             return made
 
+    def shared_rows(self) -> object:
+        return self._cached
+
     def _has_news(self) -> bool:
         """Return whether a message has arrived that the listening thread hasn't read yet."""
         poll = select.poll()

@@ -124,8 +124,10 @@ _PER_CACHED = 1500
 
 
 class _Cached(NamedTuple):
-    """Response that is valid until the next commit, for the caller with this proof object."""
+    """Response that is valid until the next commit, for the caller with this proof object. ``rows``: the result of
+    ``shared_rows`` when the response was created."""
 
+    rows: object
     caller: Caller | None
     proof: object
     body: bytes
@@ -471,14 +473,20 @@ class Dispatcher:
         """Return the response that was sent to the same caller since the last commit, or create it. The caller has
         been authenticated and authorized again."""
         proof = arguments[call.operation.proof or ""]
-        key, generation = _key(call), self.context.db.generation()
+        db = self.context.db
+        key, generation, rows = _key(call), db.generation(), db.shared_rows()
         found = self._cached.find(key, generation)
-        if found is None or (found.caller, found.proof) != (call.authenticated, proof):
+        if (
+            found is None
+            or found.rows is not rows
+            or (found.caller, found.proof) != (call.authenticated, proof)
+        ):
             if not call.operation.quick:
                 call.leave_loop()
             answer = self._handle(call, None, arguments)
             assert isinstance(answer, Answer)
-            self._cached.put(key, generation, _Cached(call.authenticated, proof, answer.body, answer.etag))
+            made = _Cached(rows, call.authenticated, proof, answer.body, answer.etag)
+            self._cached.put(key, generation, made)
             return answer
         headers = {**call.response_headers, "cache-control": "private, no-cache"}
         return Answer(200, found.body, "application/json", headers, found.etag)

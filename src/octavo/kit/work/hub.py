@@ -255,6 +255,9 @@ class Hub:
         """Times of the last checks at the generation ``_checked_with``, by ``Listener.access``. A page that is open in
         hundreds of tabs of a few people is checked a few times after a commit, not hundreds of times."""
         self._checked_with: int | None = None
+        self._unsure: dict[object, int | None] = {}
+        """People who lost access, each with the generation at which their listeners were checked. The event can be read
+        before the generation of its commit begins, so cached values could still allow access."""
         self._commits: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pump: asyncio.Task[None] | None = None
@@ -429,6 +432,9 @@ class Hub:
         """Send all new events that are visible to this read."""
         topics = self._topics()
         given: list[tuple[Listener, bytes | None]] = []
+        for person in [one for one, checked_with in self._unsure.items() if checked_with != generation]:
+            del self._unsure[person]
+            self._check(person, generation, given)
         more = True
         while more:
             found = outbox.events_after(tx, self._position, _BATCH)
@@ -436,6 +442,7 @@ class Hub:
             for event, position in found:
                 if event.type == _CHECK:
                     self._check(event.payload["person"], generation, given)
+                    self._unsure[event.payload["person"]] = generation
                 for message in self._said_of(tx, event, topics):
                     self._give(tx, message, position, generation, given)
             if found:
@@ -491,7 +498,6 @@ class Hub:
     ) -> None:
         with self._lock:
             listeners = {one for there in self._by_topic.values() for one in there if one.owner[1] == person}
-        # The event can be read before the notice of its commit arrives.
         self._checked = {}
         for listener in listeners:
             listener.checked_with = None
