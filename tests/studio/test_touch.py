@@ -37,6 +37,12 @@ def test_a_change_is_written_discussed_reviewed_and_merged_on_phones(app: App) -
     expect(page.get_by_role("status").filter(has_text="Saved").first).to_be_visible()
     _check(page)
 
+    # The review contains what was just written.
+    page.get_by_role("tab", name="Review").tap()
+    expect(page.get_by_role("main").locator("ins")).to_have_text("Boats.")
+    page.get_by_role("tab", name="Edit").tap()
+    text.wait_for()
+
     page.get_by_role("button", name="Comment", exact=True).tap()
     page.get_by_role("textbox", name="Comment").tap()
     page.keyboard.type("Which boats?")
