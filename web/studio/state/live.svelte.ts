@@ -88,8 +88,6 @@ class Live {
   connected = $state(false);
   #space: string | undefined;
   #page: string | undefined;
-  /** The prefix of the resources that are outdated by this tab's edits of the page. */
-  #edited: string | undefined;
   #source: EventSource | undefined;
   #last: string | undefined;
   #failures = 0;
@@ -134,8 +132,6 @@ class Live {
     return () => {
       if (this.#page !== page) return;
       this.#page = undefined;
-      if (this.#edited) outdate(this.#edited);
-      this.#edited = undefined;
       this.#reopen();
     };
   }
@@ -236,9 +232,8 @@ class Live {
       outdate("favorites");
       outdate(`${space}/`, { alone: true });
     } else if (news.kind === "revision") {
-      // The editor refreshes what its own saves change there. Other screens, such as the review, need all of it.
-      if (news.live && this.#edits(news)) this.#edited = `${space}/changes/`;
-      else outdate(`${space}/changes/`);
+      // The editor refreshes what its own saves change.
+      if (!news.live || !this.#edits(news)) outdate(`${space}/changes/`);
     } else if (news.kind === "review") {
       for (const below of ["/changes/", "/list"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });
