@@ -40,6 +40,11 @@ SEED = 15
 QUESTIONS = 300
 FIRST = 5
 MISSES = 12
+KINDS = {
+    "heading": "questions made from headings",
+    "sentence": "questions made from sentences",
+    "mistyped": "mistyped questions",
+}
 
 ASKED = [
     "How do I do this: {}?",
@@ -85,7 +90,7 @@ def questions(told: list[Told], chance: random.Random) -> list[Question]:
     order = sorted(told, key=lambda each: (each.title, each.heading, each.text))
     chance.shuffle(order)
     for each in order:
-        kind = ("heading", "sentence", "mistyped")[len(found) % 3]
+        kind = [*KINDS][len(found) % 3]
         if kind == "sentence":
             said = [sentence for sentence in sentences(each.text) if 6 <= len(set(stems(sentence))) <= 25]
             if not said:
@@ -156,10 +161,10 @@ def main() -> None:
         took = time.process_time() - begun
         close_context(context)
     print(f"{len(told)} sections, {len(asked)} questions")
-    figure("a question", took / len(asked) * 1000, "ms of CPU")
+    figure("find sections for a question", took / len(asked) * 1000, "ms of CPU")
     for kind in of:
-        figure(f"right section among the first {FIRST}, by {kind}", right[kind] / of[kind])
-    figure(f"right section among the first {FIRST}", sum(right.values()) / len(asked))
+        figure(f"correct section in the top {FIRST}: {KINDS[kind]}", right[kind] / of[kind])
+    figure(f"correct section in the top {FIRST}: all questions", sum(right.values()) / len(asked))
     print("missed:", *misses[:MISSES], sep="\n")
 
 

@@ -104,21 +104,22 @@ class Bench:
                 }
                 edit = [{"block": chance.choice(keys[size]), "document": {"document": [node]}}]
                 change = {"operation": "update_blocks", "page": id, "set": edit}
-                if what != "a block":
+                if what != "one block":
                     change = {"operation": "update_page", "page": id, "description": words(chance, 5)}
                 begun = time.process_time()
                 answer = await self.call(
                     "POST", f"{at}?compat=false", {"baseRevision": base, "changes": [change]}
                 )
                 costs[size].append(time.process_time() - begun)
-                if what == "a block" and len(answer["changes"][0]["blocks"]["set"][0]) != 1:
+                if what == "one block" and len(answer["changes"][0]["blocks"]["set"][0]) != 1:
                     raise RuntimeError("the block differs from the one that was set")
                 pages[size] = (at, id, answer.get("mergedRevision", answer["revision"]))
         found = {size: statistics.median(costs[size][1:]) * 1000 for size in SIZES}
-        where, is_block = "main" if live else "a change request", what == "a block"
-        figure(f"{what} of 450 in {where}", found[450], "ms of CPU", most=15 if is_block else None)
+        where, is_block = "main" if live else "a change request", what == "one block"
+        label = f"edit {what} of a page with"
+        figure(f"{label} 450 blocks, in {where}", found[450], "ms of CPU", most=15 if is_block else None)
         figure(
-            f"{what} of 1,800 in {where}, compared with 450",
+            f"{label} 1,800 blocks, in {where}, compared with 450 blocks",
             found[1800],
             "ms of CPU",
             beside=found[450],
@@ -129,7 +130,7 @@ class Bench:
 async def run(context: Context) -> None:
     bench = Bench(context)
     for live in (False, True):
-        for what in ("a block", "a description"):
+        for what in ("one block", "the description"):
             await bench.measure(what, live)
 
 

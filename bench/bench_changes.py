@@ -95,13 +95,13 @@ def main() -> None:
         for what in ("edit", "merge"):
             small, large = (statistics.median(costs[what, size]) for size in (SMALL, LARGE))
             figure(
-                f"{what} of one page in {LARGE}, compared with {SMALL}",
+                f"{what} of one page of {LARGE:,}, compared with one page of {SMALL:,}",
                 large * 1000,
                 "ms of CPU",
                 beside=small * 1000,
             )
         space, pages = spaces[LARGE]
-        for label, rival_first in (("main unchanged", False), ("main changed, too", True)):
+        for label, rival_first in (("main unchanged", False), ("main also changed", True)):
             change = bench.open(space)
             bench.edit(change, pages[:MANY], label)
             if rival_first:
@@ -111,7 +111,7 @@ def main() -> None:
             before = time.process_time()
             bench.merge(change)
             took = time.process_time() - before
-            figure(f"merge of {MANY} pages, {label}", MANY / took, "pages per CPU second")
+            figure(f"merge of {MANY:,} pages, {label}", MANY / took, "pages per CPU second")
         close_context(context)
 
 

@@ -67,7 +67,7 @@ def main() -> None:
             outcome = import_space(context, named, organization_id=org).outcome
             took = time.process_time() - before
             figure(
-                f"import of {named}, {outcome.pages} pages",
+                f"import of {named}, {outcome.pages:,} pages",
                 outcome.pages / took,
                 "pages per CPU second",
                 least=40,
@@ -79,14 +79,14 @@ def main() -> None:
             outcome = import_space(context, str(source), organization_id=org).outcome
             took = time.process_time() - before
             spaces[size] = outcome.space
-            figure(f"import of {size} pages", size / took, "pages per CPU second", least=40)
+            figure(f"import of {size:,} pages", size / took, "pages per CPU second", least=40)
         for size in (SMALL, LARGE):
             (folder / str(size) / "page-7.md").write_text("# Page 7\n\nChanged.\n")
             before = time.process_time()
             outcome = import_space(
                 context, str(folder / str(size)), organization_id=org, space_id=spaces[size]
             ).outcome
-            what = f"import again, one of {size} pages changed, {outcome.changed} row"
+            what = f"repeated import, {outcome.changed} of {size:,} pages changed"
             figure(what, time.process_time() - before, "s of CPU")
         app = api_app(context)
         asyncio.run(compare(app, spaces, token, context))
@@ -125,7 +125,9 @@ async def compare(app: Any, spaces: dict[int, str], token: str, context: Any) ->
                     )
                 cost[size] = (time.process_time() - before) / len(picked)
             ratios.append(cost[LARGE] / cost[SMALL])
-        figure(f"page by {what} in {LARGE} pages, times that in {SMALL}", statistics.median(ratios))
+        named = "ID" if what == "id" else what
+        label = f"read a page by {named} in a space with {LARGE:,} pages, relative to one with {SMALL:,}"
+        figure(label, statistics.median(ratios))
 
 
 if __name__ == "__main__":

@@ -146,8 +146,8 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
             )
         close_context(context)
     if show:
-        figure(f"{len(told)} conversations ingested and analyzed", took, "s of CPU")
-        figure(f"memory with {len(told)} conversations", memory(), "MB")
+        figure(f"{len(told):,} conversations ingested and analyzed", took, "s of CPU")
+        figure(f"peak memory with {len(told):,} conversations", memory(), "MB")
         return []
     clusters: dict[str, str] = {}
     for external_id, cluster_id, *_ in rows:
@@ -183,7 +183,7 @@ def compare(told: list[tuple[str, str]], ours: list[str]) -> None:
     print("TF-IDF with HDBSCAN: " + ", ".join(f"{value:.3f} (from {size})" for size, value in found.items()))
     index = adjusted_rand_score(intents, ours)
     figure(
-        "adjusted Rand index, compared with TF-IDF with HDBSCAN with its best settings",
+        "adjusted Rand index, compared with TF-IDF and HDBSCAN with the best settings",
         index,
         beside=max(found.values()),
         least=1,

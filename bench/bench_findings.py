@@ -74,13 +74,13 @@ def main() -> None:
                 site = find_site_of_space(tx, made.outcome.space)
             assert site is not None
             first = scan(context, site, organization)
-            figure(f"first scan of {count} pages", first, "s", most=MOST_SECONDS * count / 1000)
+            figure(f"first scan of {count:,} pages", first, "s", most=MOST_SECONDS * count / 1000)
             few = max(1, count // 100)
             write_pages(source, pages, count, few)
             import_space(
                 context, str(pages), organization_id=organization, space_id=made.outcome.space, whole=True
             )
-            figure(f"scan after {few} pages changed", scan(context, site, organization), "s")
+            figure(f"scan after {few:,} pages changed", scan(context, site, organization), "s")
             figure("scan without changes", scan(context, site, organization), "s")
             with context.db.read() as tx:
                 print(f"{len(list_open(tx, site))} open findings")

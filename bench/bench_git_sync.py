@@ -218,22 +218,22 @@ def main() -> None:
         first.append(work)
         # The programs of the remote server aren't part of the sync, and an import of a folder needs none.
         figure(
-            f"first sync of {pages} pages, compared with an import",
+            f"first sync of {pages:,} pages, compared with an import",
             own["first sync"],
             "ms of CPU",
             beside=own["import"],
             most=1.3,
         )
         figure(
-            f"sync of one file of {pages}, compared with git fetch",
+            f"sync of one changed file of {pages:,}, compared with git fetch",
             work["in"],
             "ms of CPU",
             beside=work["git fetch"],
             most=3,
         )
-        figure(f"sync of one file of {pages}, wall time", clocks["in"], "ms", most=2000)
+        figure(f"sync of one changed file of {pages:,}, wall time", clocks["in"], "ms", most=2000)
     if len(first) > 1:
-        what = f"sync of one file of {given.pages[-1]}, compared with {given.pages[0]}"
+        what = f"sync of one changed file of {given.pages[-1]:,}, compared with one of {given.pages[0]:,}"
         figure(what, first[-1]["in"], "ms of CPU", beside=first[0]["in"], most=1.5)
     figure("peak memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
 

@@ -42,6 +42,7 @@ from octavo.organization.orgs.creating import create_organization
 from octavo.organization.spaces.store import insert_collection, insert_space
 
 SMALL = 100
+IN_SPACE = "large space compared with small"
 WRITERS, EDITS = 8, 5
 
 
@@ -133,13 +134,13 @@ def views(context: Context, folder: Path, pages: int) -> Iterator[Row]:
             create_organization(tx, bench.user, f"Other {next(number)}")
 
     asked: dict[str, Callable[[Site], Callable[[], object]]] = {
-        "a view": lambda site: lambda: None,
-        "a view after a commit elsewhere": lambda site: commit_elsewhere,
-        "a view after another page was edited": lambda site: site.edit(site.number - 1),
-        "a view of a page that was edited": lambda site: site.edit(site.number),
+        "view of a page": lambda site: lambda: None,
+        "view of a page after a change in another organization": lambda site: commit_elsewhere,
+        "view of a page after another page was edited": lambda site: site.edit(site.number - 1),
+        "view of a page after it was edited": lambda site: site.edit(site.number),
     }
     for what, before in asked.items():
-        yield Row(what, compare(context, *(site.view(before(site)) for site in sites)))
+        yield Row(f"{what}, {IN_SPACE}", compare(context, *(site.view(before(site)) for site in sites)))
 
 
 # --- a space over the API -------------------------------------------------------------------------------
@@ -218,18 +219,20 @@ def requests(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     changes = [space.add_change_request(space.count // 10) for space in spaces]
     settle(context)
     asked: dict[str, Callable[[Linked], str]] = {
-        "a page": lambda space: f"/content/page/{space.page}",
-        "a page by its path": lambda space: f"/content/path/p{space.count // 20 * 20 - 20:020}/p{space.page}",
-        "links of a space, 20": lambda space: "/links?limit=20",
-        "broken links of a space": lambda space: "/links?limit=20&status=broken",
-        "links of a page": lambda space: f"/content/page/{space.page}/links",
-        "backlinks of a page without any": lambda space: f"/content/page/{space.page}/backlinks",
-        "revisions of a space, 20": lambda space: "/revisions?limit=20",
+        "read a page by ID": lambda space: f"/content/page/{space.page}",
+        "read a page by path": lambda space: (
+            f"/content/path/p{space.count // 20 * 20 - 20:020}/p{space.page}"
+        ),
+        "list 20 links of a space": lambda space: "/links?limit=20",
+        "list broken links of a space": lambda space: "/links?limit=20&status=broken",
+        "list links of a page": lambda space: f"/content/page/{space.page}/links",
+        "list backlinks of a page that has none": lambda space: f"/content/page/{space.page}/backlinks",
+        "list 20 revisions of a space": lambda space: "/revisions?limit=20",
     }
     for what, below in asked.items():
-        yield Row(what, compare(context, *(space.asking(below(space)) for space in spaces)))
+        yield Row(f"{what}, {IN_SPACE}", compare(context, *(space.asking(below(space)) for space in spaces)))
     yield Row(
-        "10 changes of a change request with a tenth of the pages",
+        f"list 10 changes of a change request with a tenth of the pages, {IN_SPACE}",
         compare(
             context,
             *(
@@ -239,14 +242,16 @@ def requests(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         ),
     )
     merging = [space.merging() for space in spaces]
-    yield Row("create a change request, edit a page in it, merge it", compare(context, *merging))
-    for what, with_edit in (("the tree, first time after a revision", True), ("the tree, again", False)):
+    what = f"create a change request, edit a page in it, and merge it, {IN_SPACE}"
+    yield Row(what, compare(context, *merging))
+    for what, with_edit in (("first read after a revision", True), ("repeated read", False)):
         works = [space.asking("/content/pages") for space in spaces]
         if with_edit:
             works = [work._replace(before=space.edit) for work, space in zip(works, spaces, strict=True)]
         took = compare(context, *works)
         each = [ms / space.count * 1000 for ms, space in zip(took, spaces, strict=True)]
-        yield Row(f"{what} ({took[0]:.1f} and {took[1]:.0f} ms), per page", each, "us")
+        label = f"the page tree, {what}, time per page ({took[1]:.0f} ms in total, compared with {took[0]:.1f} ms)"
+        yield Row(f"{label}, {IN_SPACE}", each, "µs")
 
 
 def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
@@ -272,8 +277,9 @@ def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
             merges = number * EDITS
             clock.append((time.monotonic() - began) * 1000 / merges)
             cost.append((spent(pids) - spent_before) * 1000 / merges)
-        yield Row(f"{number} writers at once, per merge, wall time", clock)
-        yield Row(f"{number} writers at once, per merge", cost)
+        writing = f"{number} concurrent writer{'s' if number > 1 else ''}"
+        yield Row(f"{writing}, wall time per merge, {IN_SPACE}", clock)
+        yield Row(f"{writing}, CPU time per merge, {IN_SPACE}", cost)
 
 
 # --- an organization ------------------------------------------------------------------------------------
@@ -317,23 +323,28 @@ def lists(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     orgs = [Organization(context, size) for size in (40, pages // 25 + 40)]
     settle(context)
     asked: dict[str, Callable[[Organization], str]] = {
-        "organizations of a person": lambda org: "/orgs",
-        "members, 20": lambda org: f"/orgs/{org.org}/members?limit=20",
-        "spaces, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20",
-        "spaces in manual order, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20&orderBy=rank",
-        "spaces of a member, 20": lambda org: f"/orgs/{org.org}/members/{org.plain}/spaces?limit=20",
-        "collections, 20": lambda org: f"/orgs/{org.org}/collections?limit=20",
-        "collections in manual order, 20": lambda org: f"/orgs/{org.org}/collections?limit=20&orderBy=rank",
-        "spaces of a collection with a quarter of all": lambda org: (
+        "list organizations of a person": lambda org: "/orgs",
+        "list 20 members": lambda org: f"/orgs/{org.org}/members?limit=20",
+        "list 20 spaces": lambda org: f"/orgs/{org.org}/spaces?limit=20",
+        "list 20 spaces in manual order": lambda org: f"/orgs/{org.org}/spaces?limit=20&orderBy=rank",
+        "list 20 spaces of a member": lambda org: f"/orgs/{org.org}/members/{org.plain}/spaces?limit=20",
+        "list 20 collections": lambda org: f"/orgs/{org.org}/collections?limit=20",
+        "list 20 collections in manual order": lambda org: (
+            f"/orgs/{org.org}/collections?limit=20&orderBy=rank"
+        ),
+        "list 20 spaces of a collection with a quarter of all spaces": lambda org: (
             f"/collections/{org.large}/spaces?limit=20"
         ),
-        "spaces of a collection with few": lambda org: f"/collections/{org.small}/spaces?limit=20",
-        "change requests of an organization": lambda org: f"/orgs/{org.org}/change-requests?limit=20",
+        "list spaces of a collection with few spaces": lambda org: (
+            f"/collections/{org.small}/spaces?limit=20"
+        ),
+        "list change requests of an organization": lambda org: f"/orgs/{org.org}/change-requests?limit=20",
     }
     for what, path in asked.items():
-        yield Row(f"{what}, as an administrator", compare(context, *(org.asking(path(org)) for org in orgs)))
-        plain = [org.asking(path(org), org.as_member) for org in orgs]
-        yield Row(f"{what}, as a member", compare(context, *plain))
+        for person in ("an administrator", "a member"):
+            works = [org.asking(path(org), org.as_member if person == "a member" else None) for org in orgs]
+            label = f"{what}, as {person}, large organization compared with small"
+            yield Row(label, compare(context, *works))
 
 
 class Audited(Bench):
@@ -366,22 +377,24 @@ def audit(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     logs = [Audited(context, events) for events in (1_000, 1_000 + 2 * pages)]
     settle(context)
     asked: dict[str, Callable[[Audited], str]] = {
-        "the newest events": lambda log: "",
-        "events by an actor with twenty events": lambda log: f"&actor={log.other}",
-        "events by the actor of nearly all events": lambda log: f"&actor={log.user}",
-        "events of an action that never happened": lambda log: "&action=member.removed",
-        "events of an action that half of them have": lambda log: "&action=page.edited",
-        "events by an actor, of an action": lambda log: f"&actor={log.other}&action=page.edited",
-        "events by nearly all actors, of half of the actions": lambda log: (
+        "list the newest events": lambda log: "",
+        "events filtered by a person with 20 events": lambda log: f"&actor={log.other}",
+        "events filtered by the most active person": lambda log: f"&actor={log.user}",
+        "events filtered by an action that never happened": lambda log: "&action=member.removed",
+        "events filtered by an action that half of all events have": lambda log: "&action=page.edited",
+        "events filtered by a person with 20 events and by an action": lambda log: (
+            f"&actor={log.other}&action=page.edited"
+        ),
+        "events filtered by the most active person and by an action that half of all events have": lambda log: (
             f"&actor={log.user}&action=page.edited"
         ),
-        "events about a target that doesn't exist": lambda log: "&target=nothing",
-        "events about a type of target that doesn't exist": lambda log: "&targetType=site",
-        "events since a time in the future": lambda log: "&from=2100-01-01T00:00:00Z",
+        "events filtered by a target that doesn't exist": lambda log: "&target=nothing",
+        "events filtered by a type of target that no event has": lambda log: "&targetType=site",
+        "events filtered by a start time in the future": lambda log: "&from=2100-01-01T00:00:00Z",
     }
     for what, query in asked.items():
         works = [log.asking(f"/orgs/{log.org}/audit-events?limit=20{query(log)}") for log in logs]
-        yield Row(what, compare(context, *works))
+        yield Row(f"{what}, large audit log compared with small", compare(context, *works))
 
 
 def siblings(context: Context, folder: Path, pages: int) -> Iterator[Row]:
@@ -399,8 +412,10 @@ def siblings(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         cost.append((spent(pids) - began) * 1000 / count)
         with context.db.read() as tx:
             longest.append(max(len(page.rank) for page in list_pages(tx, main_state(tx, space))))
-    yield Row("an import of 4,000 and of 16,000 siblings, per page", cost)
-    yield Row("the longest rank among them", longest, "characters")
+    yield Row("import of 16,000 pages with the same parent, time per page, compared with 4,000 pages", cost)
+    yield Row(
+        "longest sort key of 16,000 pages with the same parent, compared with 4,000", longest, "characters"
+    )
 
 
 PARTS: dict[str, Part] = {

@@ -57,7 +57,8 @@ def waiting(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     for _ in range(growth.WARM):
         bench.api.run(read())
     alone = bench.api.run(read())
-    yield Row("organizations of a person while writers wait", [alone, bench.api.run(read_beside_writers())])
+    what = f"list organizations of a person while {WAITING} writers wait, compared with none"
+    yield Row(what, [alone, bench.api.run(read_beside_writers())])
 
 
 def connections(context: Context, folder: Path, pages: int) -> Iterator[Row]:
@@ -98,7 +99,7 @@ def connections(context: Context, folder: Path, pages: int) -> Iterator[Row]:
             )
             said = " ".join(line for line in checked.stdout.splitlines() if "connections" in line)
             print(f"octavo check, of {workers}: {said}", flush=True)
-    yield Row("maximum connections of 1 and of 4 processes", found, "in all")
+    yield Row("maximum connections of 4 processes, compared with one process", found, "in total")
 
 
 if __name__ == "__main__":

@@ -59,8 +59,10 @@ def spaces(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         settle(context)
         found = {}
         for kind, queries in asked.items():
-            found[f"space, {kind}"] = mean(context, [searching(context, [space], query) for query in queries])
-            found[f"organization, {kind}"] = mean(
+            found[f"search in a space by {kind}"] = mean(
+                context, [searching(context, [space], query) for query in queries]
+            )
+            found[f"search in an organization by {kind}"] = mean(
                 context, [searching(context, some, query, by_space=True) for query in queries]
             )
         return found
@@ -68,7 +70,7 @@ def spaces(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     alone = look()
     some += [fill(context, org, EACH)[0] for _ in range(pages // EACH)]
     for what, took in look().items():
-        yield Row(what, [alone[what], took])
+        yield Row(f"{what}, large organization compared with small", [alone[what], took])
 
 
 def words(context: Context, folder: Path, pages: int) -> Iterator[Row]:
@@ -90,7 +92,7 @@ def words(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         large = found[1][kind]
         took = compare(context, *small, *large)
         means = [sum(took[: len(small)]) / len(small), sum(took[len(small) :]) / len(large)]
-        yield Row(f"one space, {kind}", means)
+        yield Row(f"search in a space by {kind}, large space compared with small", means)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,11 @@ def warm_events() -> None:
             event()
         rounds.append((time.process_time() + cpu(pid) - before) / WARM * 1e3)
     process.kill()
-    figure("a warm event, server and process together", statistics.median(rounds), "ms of CPU")
+    figure(
+        "event for a running script, server and script process together",
+        statistics.median(rounds),
+        "ms of CPU",
+    )
 
 
 def memory() -> None:
@@ -115,7 +119,11 @@ def memory() -> None:
         sizes.append(next(int(line.split()[1]) for line in lines if line.startswith("Pss:")))
     for process in processes:
         process.kill()
-    figure(f"{INSTALLATIONS} installations warm, shared pages counted once", sum(sizes) / 1024, "MB")
+    figure(
+        f"memory of the script processes of {INSTALLATIONS} installed integrations, shared memory counted once",
+        sum(sizes) / 1024,
+        "MB",
+    )
 
 
 def deliver(events: int, integrations: int, hangs: bool, ready: Barrier, done: Synchronized[int]) -> None:
@@ -197,7 +205,8 @@ def compare(events: int, integrations: int) -> None:
     took = time.perf_counter() - began
     without, beside = done[False].value, done[True].value
     print(f"{events} events to {integrations} integrations took {took:.0f} s")
-    figure("events delivered without a hanging script, compared with one", without, beside=beside)
+    what = "events delivered without a hanging script, compared with those delivered to the others while one hangs"
+    figure(what, without, beside=beside)
     for run in runs:
         run.join()
 

@@ -241,14 +241,14 @@ def tell(found: Found, seconds: float, alone: Found | None = None, noise: Found 
             )
             if kind != "bare":
                 figure(
-                    f"quiet {kind} next to a noisy organization, median",
+                    f"{kind} in a quiet organization while another one is busy, median",
                     figures[0],
                     "ms",
                     beside=before[0],
                     most=2,
                 )
                 figure(
-                    f"quiet {kind} next to a noisy organization, p99",
+                    f"{kind} in a quiet organization while another one is busy, p99",
                     figures[1],
                     "ms",
                     beside=before[1],

@@ -128,7 +128,7 @@ async def run(mix: Mix, kinds: list[str], seconds: float) -> dict[str, list[floa
 
 
 def tell(
-    found: dict[str, list[float]], beside: dict[str, list[float]], seconds: float, next_to: str = ""
+    found: dict[str, list[float]], beside: dict[str, list[float]], seconds: float, during: str = ""
 ) -> None:
     for kind, took in found.items():
         figures = [statistics.median(took) * 1e3, statistics.quantiles(took, n=100)[98] * 1e3]
@@ -139,14 +139,14 @@ def tell(
                 statistics.quantiles(beside[kind], n=100)[98] * 1e3,
             ]
             figure(
-                f"{kind} next to {next_to}, median",
+                f"{kind} during {during}, median, compared with readers alone",
                 figures[0],
                 "ms",
                 beside=alone[0],
                 most=5,
             )
             figure(
-                f"{kind} next to {next_to}, p99",
+                f"{kind} during {during}, p99, compared with readers alone",
                 figures[1],
                 "ms",
                 beside=alone[1],
@@ -186,7 +186,11 @@ def main(arguments: list[str]) -> None:
             mixed = asyncio.run(run(mix, kinds, seconds))
             print("next to searches, edits, and comments")
             tell(mixed, alone, seconds, "searches, edits, and comments")
-            figure("responses of all kinds together", sum(map(len, mixed.values())) / seconds, "per second")
+            figure(
+                "all responses during searches, edits, and comments",
+                sum(map(len, mixed.values())) / seconds,
+                "per second",
+            )
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(timeout=60)

@@ -325,7 +325,7 @@ def main() -> None:
         for name, value in found.items():
             print(f"    {name}: {value}")
         figure(
-            f"{package} ({kind})",
+            f"import of {package} ({kind})",
             float(str(found["pages/s"])),
             "pages per CPU second",
             least=15 if kind == "html" else 40,

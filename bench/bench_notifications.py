@@ -111,13 +111,13 @@ def main() -> None:
         figure("merge without watchers", alone, "ms of CPU")
         watch(context, space)
         watched = asyncio.run(merges(context, space, token))
-        figure(f"merge, cost added by {WATCHERS} watchers", watched - alone, "ms of CPU", most=1)
+        figure(f"merge, cost added by {WATCHERS:,} watchers", watched - alone, "ms of CPU", most=1)
         costs = []
         for count in INBOXES:
             fill(context, user.id, space, count)
             costs.append(asyncio.run(inbox(context, token)))
         # The bound allows for the difference between two measurements.
-        what = f"inbox of {INBOXES[-1]}, compared with {INBOXES[0]}"
+        what = f"inbox with {INBOXES[-1]:,} notifications, compared with {INBOXES[0]:,}"
         figure(what, costs[-1], "ms of CPU", beside=costs[0], most=1.2)
         close_context(context)
 

@@ -91,7 +91,9 @@ def measure_compiling(data: bytes) -> str:
     return f"{said}; refused: {errors[0]['message'][:120]}" if errors else said
 
 
-def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str, folder: Path) -> None:
+def measure_pages(
+    context: Any, org: str, name: str, slug: str, data: bytes, grouping: str, folder: Path
+) -> None:
     with context.db.write() as tx:
         spec_id = store.insert_spec(tx, org, slug)
         (pending,) = put_bodies(tx, [data.decode()])
@@ -120,10 +122,11 @@ def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str,
     print(
         f"  {len(paths)} pages, {sum(t[0] for t in took):.2f} s of CPU; slowest {slowest[2]}, heaviest {heaviest[2]}"
     )
-    figure(f"{slug}: cold page, median", middle[0] * 1000, "ms of CPU", most=15)
-    figure(f"{slug}: cold page, slowest", slowest[0] * 1000, "ms of CPU")
-    figure(f"{slug}: page, median", middle[1] / 1000, "KB compressed", most=60)
-    figure(f"{slug}: page, heaviest", heaviest[1] / 1000, "KB compressed", most=60)
+    what = f"API specification ({name}), grouped {grouping.replace('-', ' ')}"
+    figure(f"{what}: first view of a page, median", middle[0] * 1000, "ms of CPU", most=15)
+    figure(f"{what}: first view of a page, slowest", slowest[0] * 1000, "ms of CPU")
+    figure(f"{what}: size of a page, median", middle[1] / 1000, "KB compressed", most=60)
+    figure(f"{what}: size of a page, largest", heaviest[1] / 1000, "KB compressed", most=60)
     reader.close()
 
 
@@ -145,7 +148,7 @@ def main(names: list[str]) -> None:
             print(f"{name}: {said}", flush=True)
             if "refused" not in said:
                 for grouping in ("by-tag", "by-operation") if name == "200 operations" else ("by-tag",):
-                    measure_pages(context, org, f"s{number}-{grouping}", data, grouping, folder)
+                    measure_pages(context, org, name, f"s{number}-{grouping}", data, grouping, folder)
         close_context(context)
 
 

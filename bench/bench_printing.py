@@ -96,7 +96,7 @@ def measure(name: str, order: PrintOrder, folder: Path) -> None:
         f"{name}: {len(order.chapters)} pages on {sheets} sheets, "
         f"{len(made) // 1024} KB, plain {len(result.plain)}, broken {len(result.broken)}"
     )
-    figure(f"{name}: {PAGES} pages as a PDF", PAGES / len(order.chapters) * took, "s")
+    figure(f"{name}: {PAGES} pages as a PDF, wall time", PAGES / len(order.chapters) * took, "s")
     figure(f"{name}: {PAGES} pages as a PDF, CPU time", PAGES / len(order.chapters) * cpu, "s of CPU")
     if shutil.which("pdftotext"):
         import subprocess
@@ -104,7 +104,7 @@ def measure(name: str, order: PrintOrder, folder: Path) -> None:
         started = time.perf_counter()
         subprocess.run(["pdftotext", str(folder / "print.pdf"), "-"], capture_output=True, check=True)
         figure(
-            f"{name}: creating it, compared with pdftotext reading it",
+            f"{name}: creating the PDF, compared with pdftotext reading it",
             took,
             "s",
             beside=time.perf_counter() - started,
@@ -113,7 +113,7 @@ def measure(name: str, order: PrintOrder, folder: Path) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
-        measure("made up", order_of(Path(name), made_up(), {}), Path(name))
+        measure("generated content", order_of(Path(name), made_up(), {}), Path(name))
     for named in sys.argv[1:]:
         root = Path(named)
         with tempfile.TemporaryDirectory() as name:

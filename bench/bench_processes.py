@@ -158,12 +158,12 @@ def measure(
         organization = f"/v1/orgs/{org[1].decode()}"
         markdown = f"{base}/content/page/{page[1].decode()}?format=markdown"
         reads = {
-            "a space": (base, token, PORT, False),
-            "a space with concurrent commits": (base, token, PORT, True),
-            "a list of spaces": (f"{organization}/spaces", token, PORT, False),
-            "a page as Markdown": (markdown, token, PORT, False),
-            "a page as Markdown with concurrent commits": (markdown, token, PORT, True),
-            "a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT, False),
+            "read a space": (base, token, PORT, False),
+            "read a space with concurrent commits": (base, token, PORT, True),
+            "list spaces": (f"{organization}/spaces", token, PORT, False),
+            "read a page as Markdown": (markdown, token, PORT, False),
+            "read a page as Markdown with concurrent commits": (markdown, token, PORT, True),
+            "view a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT, False),
         }
         pids = [server.pid, *([postmaster] if postmaster else [])]
         for name, (path, auth, port, commits) in reads.items():
@@ -195,18 +195,19 @@ def main() -> None:
                     more, with_two = two[name]
                     what = f"{engine}, {name}"
                     figure(
-                        f"{what}: two processes, compared with one",
+                        f"{what}, responses: two processes compared with one",
                         more,
                         "per second",
                         beside=rate,
                         least=1.7,
                     )
-                    figure(f"{what}: CPU by two, compared with one", with_two, "us of CPU", beside=cost)
+                    what = f"{what}, CPU per request: two processes compared with one"
+                    figure(what, with_two, "µs of CPU", beside=cost)
             for name, (_, cost) in alone["PostgreSQL"].items():
                 figure(
-                    f"{name}: PostgreSQL, compared with SQLite",
+                    f"{name}, CPU per request: PostgreSQL compared with SQLite",
                     cost,
-                    "us of CPU",
+                    "µs of CPU",
                     beside=alone["SQLite"][name][1],
                 )
         finally:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -103,8 +104,12 @@ def main() -> None:
             (bodies / name).write_bytes(body)
         edge = start(stack, [sys.executable, EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
         own = Client(EDGE)
-        compare("Markdown by Accept, warm", markdown, pid, lambda: own.get("/markdown"), edge.pid, most=1.3)
-        compare("MCP: read_page", tool, pid, lambda: own.get("/tool"), edge.pid, most=3)
+        against = "compared with an empty route of Octavo's HTTP layer"
+        for what, run, path, most in (
+            ("repeated view of a page as Markdown, by Accept header", markdown, "/markdown", 1.3),
+            ("MCP tool read_page", tool, "/tool", 3),
+        ):
+            compare(f"{what}, {against}", run, pid, partial(own.get, path), edge.pid, most=most)
         for when in ("first", "again", "again"):
             print(f"llms-full.txt of {PAGES} pages, {when}: {whole(pid, f'{site}llms-full.txt')}", flush=True)
 

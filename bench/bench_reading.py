@@ -64,9 +64,10 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
         base = await seconds(encode, 20)
         cold.append(await seconds(read) / base)
         warm.append(await seconds(again, 5) / base)
-    what = f"content of {PAGES} pages, {len(body) / 1e6:.1f} MB, times the CPU of encoding it from objects"
-    figure(f"{what}: first", statistics.median(cold))
-    figure(f"{what}: again", statistics.median(warm))
+    what = f"read {PAGES:,} pages ({len(body) / 1e6:.1f} MB)"
+    against = "relative to the CPU time of JSON encoding"
+    figure(f"{what}, first read, {against}", statistics.median(cold))
+    figure(f"{what}, repeated read, {against}", statistics.median(warm))
     path = urlsplit(site).path.rstrip("/") + "/section-0/page-0"
 
     async def view() -> bytes:
@@ -74,7 +75,7 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
 
     await view()
     took = [await seconds(view, VIEWS) for _ in range(ROUNDS)]
-    figure("an unchanged page, the whole application", statistics.median(took) * 1e6, "us of CPU")
+    figure("view of a published page that didn't change", statistics.median(took) * 1e6, "µs of CPU")
 
 
 def main() -> None:

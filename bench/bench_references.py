@@ -86,14 +86,14 @@ def main(names: list[str]) -> None:
 def tell(name: str, found: Figures, ours: Figures | None) -> None:
     size, readable, scripts = (ours.size / 1000, ours.readable, ours.scripts) if ours else (None, None, None)
     figure(
-        f"{name}, everything it loads",
+        f"{name}: total download size",
         found.size / 1000,
         "KB compressed",
         beside=size,
         most=None if ours else 90,
     )
-    figure(f"{name}, readable after", found.readable, "ms", beside=readable)
-    figure(f"{name}, scripts until then", found.scripts, "ms", beside=scripts)
+    figure(f"{name}: time until it is readable", found.readable, "ms", beside=readable)
+    figure(f"{name}: script time until it is readable", found.scripts, "ms", beside=scripts)
 
 
 def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:

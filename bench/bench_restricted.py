@@ -67,12 +67,12 @@ def compare(context: Context, admin: Application, reader: Application, spaces: d
         page = homes[name] = section["pages"][-1]["id"]
         at = f"/v1/spaces/{space}"
         for what, path in {
-            "tree": f"{at}/content",
-            "children": f"{at}/content/children?parent={section['id']}&limit=100",
-            "page": f"{at}/content/page/{page}",
-            "search": f"{at}/search?query=words",
-            "search of a rare word": f"{at}/search?query=17",
-            "links": f"{at}/links",
+            "read the page tree": f"{at}/content",
+            "list subpages of a page": f"{at}/content/children?parent={section['id']}&limit=100",
+            "read a page": f"{at}/content/page/{page}",
+            "search for a word on every page": f"{at}/search?query=words",
+            "search for a rare word": f"{at}/search?query=17",
+            "list links of a space": f"{at}/links",
         }.items():
             requests.setdefault(what, {})[name] = path
     for what, paths in requests.items():
@@ -88,9 +88,10 @@ def compare(context: Context, admin: Application, reader: Application, spaces: d
                 change = {"operation": "update_page", "page": homes[name], "description": f"{what} {n}"}
                 edit(admin, spaces[name], change)
                 first[name].append(seconds(reader, path))
-        for when, found in (("again", took), ("first after an edit", first)):
+        for when, found in (("repeated request", took), ("first request after an edit", first)):
             restricted, plain = (statistics.median(found[name]) for name in ("restricted", "plain"))
-            figure(f"{what}, {when}", restricted * 1000, "ms", beside=plain * 1000, most=MOST)
+            label = f"{what}, {when}, compared with a space without restricted pages"
+            figure(label, restricted * 1000, "ms", beside=plain * 1000, most=MOST)
 
 
 def main() -> None:

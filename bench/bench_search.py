@@ -154,12 +154,12 @@ def draw_items(pages: list[Page]) -> list[Item]:
     inflected = []
     for items in picked:
         changed = [(item, inflect(item.query, known, chance)) for item in items]
-        inflected += [Item("inflected", query, item.key) for item, query in changed if query][
+        inflected += [Item("inflected words", query, item.key) for item, query in changed if query][
             : ITEMS // 3 + 1
         ]
     exact = [item for items in picked for item in items] + inflected
     typed = [(item, mistype(item.query, chance)) for item in exact]
-    return exact + [Item(f"{item.kind}, typo", query, item.key) for item, query in typed if query]
+    return exact + [Item(f"{item.kind} with a typo", query, item.key) for item, query in typed if query]
 
 
 # --- alternatives ---------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def rank(found: Sequence[Any], key: Key) -> int:
 def compare(asked: dict[str, Ask], items: list[Item], tell: str | None) -> None:
     kinds = list(dict.fromkeys(item.kind for item in items))
     numbers = Counter(item.kind for item in items)
-    print(f"{'MRR@10':34}" + "".join(f"{f'{kind} ({numbers[kind]})':>22}" for kind in kinds))
+    print(f"{'MRR@10':34}" + "".join(f"{f'{kind} ({numbers[kind]})':>34}" for kind in kinds))
     means: dict[str, dict[str, float]] = {}
     for name, ask in asked.items():
         worth: dict[str, list[float]] = defaultdict(list)
@@ -318,13 +318,13 @@ def compare(asked: dict[str, Ask], items: list[Item], tell: str | None) -> None:
             worth[item.kind].append(1 / at if at else 0.0)
             if at != 1 and tell is not None and name.startswith(tell):
                 print(f"  {item.kind}: {item.query!r} -> {at} {item.key}")
-        print(f"{name:34}" + "".join(f"{statistics.mean(worth[kind]):22.3f}" for kind in kinds))
+        print(f"{name:34}" + "".join(f"{statistics.mean(worth[kind]):34.3f}" for kind in kinds))
         means[name] = {kind: statistics.mean(each) for kind, each in worth.items()}
     for name in (name for name in means if name.startswith("Octavo")):
         for kind in kinds:
             best = max(each[kind] for other, each in means.items() if not other.startswith("Octavo"))
             figure(
-                f"{name}, MRR@10 of {kind}, compared with the best alternative",
+                f"{name}, MRR@10: {kind}, compared with the best alternative",
                 means[name][kind],
                 beside=best or None,
                 least=1,
@@ -398,8 +398,8 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
     return space, {
         "title": titles,
         "words": words,
-        "title, typo": [mistype(query, chance) or query for query in titles],
-        "words, typo": [mistype(query, chance) or query for query in words],
+        "title with a typo": [mistype(query, chance) or query for query in titles],
+        "words with a typo": [mistype(query, chance) or query for query in words],
         "two frequent words": [" ".join(chance.sample(frequent, 2)) for _ in drawn],
     }
 
@@ -431,11 +431,11 @@ def cost(octavo: Context, org: str, name: str) -> None:
                     took[kind].append(engine_cpu(tx) - before - idle)
         medians[size] = {kind: statistics.median(each) for kind, each in took.items()}
         known = [one for kind, each in took.items() if kind != "two frequent words" for one in each]
-        medians[size]["known items"] = statistics.median(known)
+        medians[size]["title or words, with or without a typo"] = statistics.median(known)
     for kind in reversed(medians[LARGE]):
         small, large = medians[SMALL][kind], medians[LARGE][kind]
         figure(
-            f"{name}, {kind} in {LARGE} pages, compared with {SMALL}",
+            f"{name}, search in {LARGE:,} pages by {kind}, compared with {SMALL:,}",
             large * 1000,
             "ms of CPU",
             beside=small * 1000,

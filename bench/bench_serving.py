@@ -151,7 +151,7 @@ def main() -> None:
             told += server.stdout.readline()
         wait_for(READER_PORT)
         wait_for(PORT)
-        figure("first start, with the manual", time.perf_counter() - started, "s")
+        figure("first start, including the import of the manual", time.perf_counter() - started, "s")
         token = Path(f"{folder}/data/admin-token").read_text().strip()
         org = re.search(r"Organization (\w+)", told)
         assert org is not None
@@ -167,6 +167,12 @@ def main() -> None:
             "markdown": (PORT, f"/v1/spaces/{space[1]}/content/page/{page[1]}?format=markdown", token),
             "page": (READER_PORT, "/octavo/octavo-manual/quickstart", ""),
             "list": (PORT, f"/v1/orgs/{org[1]}/spaces?limit=50", token),
+        }
+        labels = {
+            "space": "read a space",
+            "markdown": "read a page as Markdown",
+            "page": "view a page of a site",
+            "list": "list 50 spaces",
         }
         for number in range(50):
             api.ask("POST", f"/v1/orgs/{org[1]}/spaces", b'{"title": "Space %d"}' % number, token)
@@ -188,14 +194,15 @@ def main() -> None:
                     ratios.append(mine / base)
                     ours.append(mine)
                 ours_now = statistics.median(ours)
+                label = f"{labels[name]}, {together} concurrent client{'s' if together > 1 else ''}"
                 figure(
-                    f"{name}, {together} at a time, compared with an empty route",
+                    f"{label}, compared with an empty route",
                     ours_now,
-                    "us of CPU",
+                    "µs of CPU",
                     beside=ours_now / statistics.median(ratios),
                     most={"page": 2.0, "list": 4.0}.get(name, 2.5),
                 )
-            figure("memory afterward", memory(server.pid), "MB")
+            figure("memory after these requests", memory(server.pid), "MB")
         finally:
             empty.kill()
             server.send_signal(signal.SIGTERM)
@@ -208,7 +215,7 @@ def main() -> None:
         )
         wait_for(PORT)
         wait_for(READER_PORT)
-        figure("start on existing data", time.perf_counter() - started, "s", most=1.2)
+        figure("start with existing data", time.perf_counter() - started, "s", most=1.2)
         time.sleep(2)
         figure("idle memory", memory(again.pid), "MB", most=110)
         again.send_signal(signal.SIGTERM)

@@ -171,7 +171,7 @@ def compare(
         ratios.append(mine / base)
         ours.append(mine)
     mine = statistics.median(ours)
-    figure(name, mine, "us of CPU", beside=mine / statistics.median(ratios), most=most)
+    figure(name, mine, "µs of CPU", beside=mine / statistics.median(ratios), most=most)
 
 
 def start(
@@ -264,7 +264,7 @@ def main() -> None:
         reader.get(plain)
         cold = iter(range(2, PAGES))
         each = cost(lambda: reader.get(f"{plain}page-{next(cold)}"), pid, PAGES - 2)
-        figure("cold page without code", each, "us of CPU")
+        figure("first view of a page without code blocks", each, "µs of CPU")
         # Opened on first use, because a server closes connections without requests.
         resolving = Client(API)
         bodies = folder / "bodies"
@@ -275,16 +275,37 @@ def main() -> None:
         beside = Client(BARE)
 
         def compare_pages(when: str) -> None:
-            compare(f"warm page{when}", open_page, pid, lambda: beside.get("/page"), bare.pid)
-            compare(f"signed visitor{when}", closed_page, pid, lambda: beside.get("/personal"), bare.pid)
+            against = f"{when}, compared with an empty ASGI application"
+            compare(
+                f"repeated view of a page{against}", open_page, pid, lambda: beside.get("/page"), bare.pid
+            )
+            compare(
+                f"repeated view of a page by an authenticated visitor{against}",
+                closed_page,
+                pid,
+                lambda: beside.get("/personal"),
+                bare.pid,
+            )
 
         edge = start(stack, [sys.executable, EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
         own = Client(EDGE)
         compare_pages("")
-        compare("warm page, compared with an empty route", open_page, pid, lambda: own.get("/page"), edge.pid)
-        compare("POST /urls/published", resolve, serving, lambda: beside.get("/resolved"), bare.pid)
         compare(
-            "the same, compared with an empty route",
+            "repeated view of a page, compared with an empty route of Octavo's HTTP layer",
+            open_page,
+            pid,
+            lambda: own.get("/page"),
+            edge.pid,
+        )
+        compare(
+            "POST /urls/published, compared with an empty ASGI application",
+            resolve,
+            serving,
+            lambda: beside.get("/resolved"),
+            bare.pid,
+        )
+        compare(
+            "POST /urls/published, compared with an empty route of Octavo's HTTP layer",
             resolve,
             serving,
             lambda: own.get("/resolved"),
@@ -293,11 +314,17 @@ def main() -> None:
         worker = start_nginx(stack, folder)
         if worker is not None:
             static = Client(NGINX)
-            compare("warm page, compared with nginx", open_page, pid, lambda: static.get("/page"), worker)
+            compare(
+                "repeated view of a page, compared with nginx",
+                open_page,
+                pid,
+                lambda: static.get("/page"),
+                worker,
+            )
         with merging(installation):
             compare_pages(" with concurrent merges")
         figure(
-            "JavaScript and CSS of the first load",
+            "JavaScript and CSS of the first page load",
             first_load(open_page().decode(), reader) / 1000,
             "KB compressed",
         )
@@ -305,7 +332,7 @@ def main() -> None:
         second = Client(SECOND)
         second.get(plain)  # the first page of a process loads modules, which isn't part of the cost of merges
         took = see_merges(installation, pages[0]["id"], [reader, second], plain)
-        figure("time until two processes show a merge", statistics.median(took), "ms")
+        figure("time until two processes show a merge, median", statistics.median(took), "ms")
         figure("time until two processes show a merge, longest", max(took), "ms")
 
 

@@ -126,20 +126,25 @@ def main() -> None:
         streams = Streams(served, f"/spaces/{space}/events", count, tokens)
         print(f"{count} streams open after {time.monotonic() - started:.1f} s")
         time.sleep(2)
-        figure(f"memory of {count} streams", memory(pid) - before, "MB", most=60 * count / 2000)
+        figure(f"memory of {count:,} open streams", memory(pid) - before, "MB", most=60 * count / 2000)
         with_streams = ask(admin.client, listing, pid, requests)
-        for name, alone, beside in zip(
-            ("median, ms", "p99, ms", "CPU, ms"), quiet, with_streams, strict=True
+        for (name, unit), alone, beside in zip(
+            (("median", "ms"), ("p99", "ms"), ("CPU", "ms of CPU")), quiet, with_streams, strict=True
         ):
-            figure(f"a list of spaces with streams, compared with none: {name}", beside, beside=alone)
+            what = f"list spaces with open streams, compared with none open: {name}"
+            figure(what, beside, unit, beside=alone)
         idle = cpu(pid)
         time.sleep(15)
-        figure("idle CPU", (cpu(pid) - idle) / 15 * 100, "% of a core")
+        figure("CPU with idle streams", (cpu(pid) - idle) / 15 * 100, "percent of a core")
         began_cpu = cpu(pid)
         admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": "Hello"}})
         told = streams.wait_for(b"event: comment")
-        figure("time until all are notified of a comment", max(told) * 1000, "ms")
-        figure("cost of notifying all of a comment", (cpu(pid) - began_cpu) * 1000, "ms of CPU")
+        figure("time until all subscribers are notified about a comment", max(told) * 1000, "ms")
+        figure(
+            "CPU cost of notifying all subscribers about a comment",
+            (cpu(pid) - began_cpu) * 1000,
+            "ms of CPU",
+        )
         time.sleep(5)
         print(f"memory {memory(pid):.0f} MB afterward")
 

@@ -187,11 +187,13 @@ def type_beside_tabs(served: Served, given: argparse.Namespace) -> None:
     before = memory(typing.pid)
     tabs = open_tabs(typing, given.tabs)
     wait_until_idle(typing.pid)
-    what = f"{given.tabs} tabs"
+    what = f"{given.tabs:,} tabs"
     figure(f"{what}: memory", memory(typing.pid) - before, "MB")
     idle, began = cpu(typing.pid), time.monotonic()
     time.sleep(20)
-    figure(f"{what}: idle CPU", (cpu(typing.pid) - idle) / (time.monotonic() - began) * 100, "% of a core")
+    figure(
+        f"{what}: idle CPU", (cpu(typing.pid) - idle) / (time.monotonic() - began) * 100, "percent of a core"
+    )
     reader = threading.Thread(target=tabs.read, args=(given.seconds + 1,))
     reader.start()
     spent = typing.run(1, given.seconds) / given.seconds
@@ -199,8 +201,8 @@ def type_beside_tabs(served: Served, given: argparse.Namespace) -> None:
     late = sorted(typing.delays)
     for name, share in (("p50", 0.5), ("p95", 0.95)):
         own, other = late[int(len(late) * share)], delays[int(len(delays) * share)]
-        figure(f"{what}: key to another screen, {name}", own, "ms", beside=other)
-    figure(f"{what}: CPU while one person types", spent * 100, "% of a core", beside=alone * 100)
+        figure(f"{what}: time until a keystroke is shown to another person, {name}", own, "ms", beside=other)
+    figure(f"{what}: CPU while one person types", spent * 100, "percent of a core", beside=alone * 100)
 
 
 def type_on_pages(served: Served, given: argparse.Namespace) -> None:
@@ -222,9 +224,14 @@ def type_on_pages(served: Served, given: argparse.Namespace) -> None:
     delays = sorted(delay for typing in all_typing for delay in typing.delays)
     what = f"{given.pages} pages with {given.people} people each"
     sent = sum(len(typing.sent) for typing in all_typing)
-    figure(f"{what}: key to another screen, p95", delays[int(len(delays) * 0.95)], "ms", most=500)
-    figure(f"{what}: keys that arrived", len(delays), beside=sent, least=1)
-    figure(f"{what}: cached reads of others", beside, "ms", beside=alone, most=1.2)
+    figure(
+        f"{what}: time until a keystroke is shown to another person, p95",
+        delays[int(len(delays) * 0.95)],
+        "ms",
+        most=500,
+    )
+    figure(f"{what}: keystrokes received, compared with those sent", len(delays), beside=sent, least=1)
+    figure(f"{what}: cached reads by others", beside, "ms", beside=alone, most=1.2)
 
 
 def main() -> None:
@@ -247,13 +254,32 @@ def main() -> None:
             wait_until_idle(typing.pid)
             spent = typing.run(given.people, given.seconds)
             typing.delays.sort()
-            what = f"{given.people} people, {blocks} blocks"
-            figure(f"{what}: key to another screen, p50", statistics.median(typing.delays), "ms", most=100)
+            what = f"{given.people} people, {blocks:,} blocks"
+            figure(
+                f"{what}: time until a keystroke is shown to another person, p50",
+                statistics.median(typing.delays),
+                "ms",
+                most=100,
+            )
             late = typing.delays[int(len(typing.delays) * 0.95)]
-            figure(f"{what}: key to another screen, p95", late, "ms", most=200)
-            figure(f"{what}: server per key, with saves", spent / len(typing.sent) * 1000, "ms of CPU")
-            figure(f"{what}: to each listener", typing.bytes / len(typing.sent), "bytes per key", most=250)
-            figure(f"{what}: keys that arrived", len(typing.delays), beside=len(typing.sent), least=1)
+            figure(f"{what}: time until a keystroke is shown to another person, p95", late, "ms", most=200)
+            figure(
+                f"{what}: server CPU per keystroke, including saves",
+                spent / len(typing.sent) * 1000,
+                "ms of CPU",
+            )
+            figure(
+                f"{what}: data sent to each participant",
+                typing.bytes / len(typing.sent),
+                "bytes per keystroke",
+                most=250,
+            )
+            figure(
+                f"{what}: keystrokes received, compared with those sent",
+                len(typing.delays),
+                beside=len(typing.sent),
+                least=1,
+            )
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ class Turns:
         return found
 
 
-def measure(context: Context, folder: Path, pages: int) -> None:
+def measure(engine: str, context: Context, folder: Path, pages: int) -> None:
     with context.db.write() as tx:
         user = insert_user(tx, "turns@example.com", "Turns", verified=True).id
         org, other = (create_organization(tx, user, name).id for name in ("Turns", "Other"))
@@ -152,7 +152,7 @@ def measure(context: Context, folder: Path, pages: int) -> None:
     for file in folder.glob("p*.md"):
         file.write_text(file.read_text() + "\nMore.\n")
     turns.measure("import of changed pages", lambda: import_space(context, str(folder), space_id=space))
-    turns.measure("their jobs", run_jobs)
+    turns.measure("jobs after the import", run_jobs)
     path = f"/spaces/{space}"
     first = call("GET", f"{path}/revisions?limit=2")["items"][1]["id"]
     turns.measure("roll back all pages", lambda: call("POST", f"{path}/revisions/{first}/rollback"))
@@ -171,24 +171,24 @@ def measure(context: Context, folder: Path, pages: int) -> None:
 
     turns.measure("change all pages in a change request", edit_change)
     merged = turns.measure(
-        "merge it", lambda: call("POST", f"{path}/change-requests/{change}/merge")["revision"]
+        "merge the change request", lambda: call("POST", f"{path}/change-requests/{change}/merge")["revision"]
     )
     turns.measure("revert the merge", lambda: call("POST", f"{path}/revisions/{merged}/revert", {}))
-    turns.measure("their jobs", run_jobs)
+    turns.measure("jobs after the revert", run_jobs)
     copy = turns.measure("duplicate the space", lambda: call("POST", f"{path}/duplicate", {})["id"])
-    turns.measure("its jobs", run_jobs)
+    turns.measure("jobs after the duplication", run_jobs)
     turns.measure(
         "transfer the copy to another organization",
         lambda: call("POST", f"/spaces/{copy}/transfer", {"organization": other}),
     )
-    turns.measure("its jobs", run_jobs)
+    turns.measure("jobs after the transfer", run_jobs)
     turns.measure("octavo reindex", lambda: reindex(context.db, ()))
-    turns.measure("its jobs", run_jobs)
+    turns.measure("jobs after octavo reindex", run_jobs)
     turns.measure("move the space to the trash", lambda: call("DELETE", path))
 
-    turns.measure("purge it", lambda: purge_space(context.db, space, 2**62))
-    turns.measure("its jobs", run_jobs)
-    engine, (waited, what) = context.db.engine, turns.longest
+    turns.measure("purge the space", lambda: purge_space(context.db, space, 2**62))
+    turns.measure("jobs after the purge", run_jobs)
+    waited, what = turns.longest
     figure(f"{engine}, {pages:,} pages: longest small write during “{what}”", waited, "ms", most=250)
 
 
@@ -200,7 +200,7 @@ def main(arguments: list[str]) -> None:
         for engine in engines:
             print(f"\n{engine}, {pages:,} pages")
             print(f"{'':44}{'longest':>10}{'its CPU':>10}{'small write':>14}{'of':>10}")
-            measure(contexts[engine], Path(temporary) / f"pages of {engine}", pages)
+            measure(engine, contexts[engine], Path(temporary) / f"pages of {engine}", pages)
 
 
 if __name__ == "__main__":

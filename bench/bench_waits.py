@@ -216,7 +216,12 @@ class Waiting:
         self.step("view", lambda: self.reader.get(urlsplit(published).path.rstrip("/") + "/page"))
         self.step("search", lambda: self.client.get(f"/v1{base}/search?query=new", self.token))
         time.sleep(1)  # jobs that it caused
-        figure(f"longest read or view next to {name}", self.longest * 1000, "ms", most=SLOWEST * 1000)
+        figure(
+            f"longest read or view by others while a large page is processed: {name}",
+            self.longest * 1000,
+            "ms",
+            most=SLOWEST * 1000,
+        )
         self.longest = 0.0
 
 

@@ -164,12 +164,16 @@ def main() -> None:
         for size in (300, 7_700):
             found = asyncio.run(changes(context, org, token, Path(temporary), size))
             print(", ".join(f"{name} {each * 1e3:.2f}" for name, each in found.items()))
-            figure(f"a change request of a page of {size} characters", sum(found.values()) * 1e3, "ms of CPU")
+            figure(
+                f"create, edit, and merge a change request for a page with {size:,} characters",
+                sum(found.values()) * 1e3,
+                "ms of CPU",
+            )
         texts = [path.read_text() for folder in folders for path in folder.rglob("*.md")]
         texts = sorted((text for text in texts if len(text) >= LEAST), key=len, reverse=True)
         if texts:
             times = memory(texts[:: max(1, len(texts) // LARGEST)])
-            figure("memory while a page is parsed, times its text", statistics.median(times))
+            figure("peak memory while a page is parsed, relative to its text", statistics.median(times))
         close_context(context)
 
 

@@ -37,9 +37,9 @@ class Figure(Struct, frozen=True):
 
     @property
     def wanted(self) -> str:
-        times = " times" if self.ratio is not None else ""
+        times = "×" if self.ratio is not None else ""
         bounds = (("at most", self.most), ("at least", self.least))
-        return ", ".join(f"{word} {bound:g}{times}" for word, bound in bounds if bound is not None)
+        return ", ".join(f"{word} {bound:,g}{times}" for word, bound in bounds if bound is not None)
 
     @property
     def is_met(self) -> bool | None:

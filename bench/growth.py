@@ -141,4 +141,4 @@ def main(parts: dict[str, Part], engines: Sequence[str] = ("SQLite", "PostgreSQL
                 continue
             for part in chosen:
                 for what, (small, large), unit in parts[part](context, Path(folder), pages):
-                    figure(f"{name}, {what}, large compared with small", large, unit, beside=small or None)
+                    figure(f"{name}, {what}", large, unit, beside=small or None)

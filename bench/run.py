@@ -79,6 +79,29 @@ BENCHES = (
 )
 
 
+HEADINGS = {
+    "restricted": "Restricted pages",
+    "changes": "Edits and merges",
+    "blocks": "Edits of long pages",
+    "merge": "Merge algorithm",
+    "content": "Imports and page reads",
+    "together": "Collaborative editing",
+    "work": "Imports and change requests",
+    "asking": "Questions",
+    "openapi": "OpenAPI",
+    "programs": "Agents",
+    "growth_search": "Growth of search",
+    "growth_postgresql": "Growth on PostgreSQL",
+    "mix": "Mixed load",
+    "load": "Busy and quiet organizations",
+    "streams": "Event streams",
+    "turns": "Writes during large operations",
+    "waits": "Waiting during long operations",
+    "references": "API reference pages",
+    "moving": "Imports from other tools",
+}
+"""Headings of the manual for benches whose name isn't one."""
+
 HEAD = ("| What | Figure | Compared with | Ratio | Target | |", "| --- | ---: | ---: | ---: | --- | --- |")
 
 
@@ -122,8 +145,8 @@ def summary(outcomes: Sequence[Outcome], load: float) -> str:
     took = sum(outcome.seconds for outcome in outcomes)
     return (
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Python "
-        f"{platform.python_version()}, load {load:.1f} at the start, {took / 60:.0f} minutes. "
-        f"Met: {sum(bool(one.is_met) for one in judged)} of {len(judged)} with a target."
+        f"{platform.python_version()}. Load average at the start: {load:.1f}. Duration: {took / 60:.0f} minutes. "
+        f"{sum(bool(one.is_met) for one in judged)} of the {len(judged)} figures with a target met it."
     )
 
 
@@ -160,15 +183,15 @@ def manual_page(outcomes: Sequence[Outcome], load: float) -> str:
         "",
         "# Benchmark results",
         "",
-        "`make bench` measures these figures, and `python bench/run.py --manual` writes this page. A figure is "
-        "compared with another measurement of the same run, such as an empty server, so a slower machine changes both. "
+        "`make bench` measures these figures, and `python bench/run.py --manual` writes this page. Ratios compare "
+        "a figure with a baseline from the same run, such as an empty route, so a slower machine affects both. "
         "[Performance](performance.md) explains what the figures mean for operating a server.",
         "",
         summary(outcomes, load),
     ]
     for outcome in outcomes:
         if outcome.figures:
-            heading = outcome.bench.name.replace("_", " ").capitalize().replace("Postgresql", "PostgreSQL")
+            heading = HEADINGS.get(outcome.bench.name, outcome.bench.name.replace("_", " ").capitalize())
             lines += ["", f"## {heading}", "", f"`bench/bench_{outcome.bench.name}.py`", "", *HEAD]
             lines += [f"| {row(one)}" for one in outcome.figures]
     return "\n".join([*lines, *missing(outcomes)]) + "\n"

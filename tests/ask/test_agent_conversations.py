@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from octavo.assistants.ask.agent_conversations import MAX_KEPT
+from octavo.assistants.ask.agent_conversations import MAX_KEPT, record_asked
+from octavo.organization.access.authorization import organization_access
+from octavo.organization.access.roles import Can
 from world import World
 
 ALL = "/orgs/{organizationId}/agent/conversations"
@@ -81,6 +83,31 @@ def test_conversations_about_a_change_request_are_listed_to_its_readers(scene: C
     assert scene.put("alone", about=scene.about) == 409
     assert scene.world.call("editor", "DELETE", path).status_code == 205
     assert scene.world.call("editor", "DELETE", path).status_code == 204
+
+
+def test_others_see_the_title_of_a_conversation_only_if_its_owner_wrote_it(scene: ConversationScene) -> None:
+    """The first question can be one that Octavo suggests, with the title of a page that others can't see."""
+    scene.put("about", about=scene.about)
+
+    def titles(path: str, who: str) -> list[str | None]:
+        return [one.get("title") for one in scene.world.get(who, path)["items"]]
+
+    question = f"What should I know about “{'Salaries and ' * 12}bonuses”?"
+    with scene.world.context.db.read() as tx:
+        actor = scene.world.actor("editor")
+        org = organization_access(tx, actor, Can.VIEW, scene.place["organizationId"])
+    for number in range(60):
+        with scene.world.context.db.write() as tx:
+            record_asked(tx, org, "about", f"{number}?" if number else question)
+        if number in (0, 1, 59):
+            assert titles(scene.of_change, "reader") == [None]
+    (own,) = titles(scene.all, "editor")
+    assert own is not None and question.startswith(own.rstrip("…"))
+    assert titles(scene.of_change, "editor") == [own]
+    asked = scene.world.get("editor", f"{scene.all}/about")["questions"]
+    assert len(asked) == 50 and asked[:2] == [question, "11?"] and asked[-1] == "59?"
+    scene.world.call("editor", "PATCH", f"{scene.all}/about", json={"title": "Ours"})
+    assert titles(scene.of_change, "reader") == titles(scene.of_change, "editor") == ["Ours"]
 
 
 def test_a_conversation_is_about_nothing_that_its_owner_cannot_see(scene: ConversationScene) -> None:

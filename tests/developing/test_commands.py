@@ -125,7 +125,7 @@ def test_packed_integrations_are_added_from_a_folder_and_a_url(installed, tmp_pa
     assert done.stdout.splitlines() == [
         "first: published version 1",
         "second: must have values for these secrets: KEY. Add them with --secrets.",
-        f"{source / 'third.integration.json'}: must be a packed integration. "
+        f"{source / 'third.integration.json'}: must be a packaged integration. "
         "Create one with `octavo integrations pack`.",
     ]
     assert installed.call("GET", "/integrations/first")["visibility"] == "public"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
+from octavo.content.changes import saving
 from world import World
 
 FILES: dict[str, Any] = {
@@ -204,6 +205,33 @@ def test_a_change_request_is_pushed_as_a_branch_and_continued_there(synced: Bran
     assert synced.sync() == "synced", synced.state()
     assert synced.change()["status"] == "merged" and synced.pages()["fresh"]["id"] == fresh
     assert synced.exported() == developer.read()
+
+
+def test_a_page_that_was_deleted_while_it_was_restricted_is_not_pushed(
+    synced: Branches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change request that is older than the rule keeps the page."""
+    world = synced.world
+    made = world.post("admin", synced.at("/change-requests"), {"subject": "Old words"})
+    at = synced.at(f"/change-requests/{made['id']}")
+    page = synced.pages()["one"]["id"]
+    edit = {"operation": "update_page", "page": page, "document": {"markdown": "Secret words.\n"}}
+    world.post("admin", f"{at}/content", {"changes": [edit]})
+    with monkeypatch.context() as patch:
+        # As if the space had been connected later.
+        patch.setattr(saving, "is_synced", lambda tx, space: False)
+        rule = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "administrators"}]}
+        synced.edit(rule)
+    synced.edit({"operation": "delete_page", "page": page})
+    world.post("admin", f"{at}/update")
+    [conflict] = world.get("admin", f"{at}/conflicts")["items"]
+    world.post("admin", f"{at}/conflicts/{conflict['id']}/resolve", {"choice": "ours"})
+    assert "Secret" in world.get("admin", f"{at}/content/page/{page}?format=markdown")["markdown"]
+    assert world.call("editor", "GET", f"{at}/content/page/{page}").status_code == 404
+    world.post("admin", f"{at}/git/push", {"branch": "mine"})
+    assert synced.sync() == "synced", synced.state()
+    assert "restricted pages" in synced.branches()[0]["message"]
+    assert Developer(synced.developer.where, "mine").head is None
 
 
 def test_an_interrupted_push_is_recognized_as_our_own(

@@ -1,5 +1,8 @@
 """Parts of a space's tree match the entire tree, on every base."""
 
+import json
+from base64 import b64decode, urlsafe_b64encode
+
 import pytest
 
 from changes.working import Space
@@ -89,6 +92,45 @@ def test_several_paths_are_resolved_together(tree):
     tree.edit(change, {"operation": "update_page", "page": tree.pages["C"], "title": "Sea", "into": None})
     below = f"change-requests/{change}/content/ways"
     assert [page["title"] for page in tree.get(below, pages=asked)["items"][0]["way"]] == ["Sea"]
+
+
+@pytest.mark.parametrize("gone", ["deleted", "moved", "hidden"])
+def test_a_listing_continues_after_its_last_page_is_gone(tree, gone):
+    """Cursors contain no ranks, because gaps between ranks would reveal hidden siblings."""
+    names = ["One", "Two", "Three", "Four", "Five"]
+    above = tree.insert(None, "Above", document={"markdown": ""})
+    pages = {name: tree.insert(None, name, into=above, document={"markdown": ""}) for name in names}
+    first = tree.get("content/children", parent=above, limit=2)
+    cursor = first["next"]["page"]
+    assert json.loads(b64decode(f"{cursor}===", b"-_")) == [2, pages["Two"]]
+
+    def rest():
+        found = tree.get("content/children", parent=above, limit=2, page=cursor)
+        last = tree.get("content/children", parent=above, limit=2, page=found["next"]["page"])
+        past = tree.get("content/children", parent=above, limit=1, page=cursor, at=1)
+        assert past["items"] == found["items"][1:]
+        return [page["title"] for page in found["items"] + last["items"]]
+
+    assert rest() == names[2:]
+    tree.edit_main({"operation": "update_page", "page": pages["One"], "title": "First"})
+    change = {"operation": "update_page", "page": pages["Two"], "into": None}
+    if gone == "deleted":
+        change = {"operation": "delete_page", "page": pages["Two"]}
+    elif gone == "hidden":
+        change = {
+            "operation": "update_page",
+            "page": pages["Two"],
+            "visibleTo": [{"kind": "administrators"}],
+        }
+    tree.world.post("admin", f"{tree.path}/content", {"changes": [change]})
+    assert rest() == names[2:]
+
+
+@pytest.mark.parametrize("passed", [-(2**62), -1, 2**62])
+def test_cursors_with_any_number_are_accepted(tree, passed):
+    page = urlsafe_b64encode(json.dumps([passed, "nothing"]).encode()).decode()
+    found = tree.get("content/children", page=page)
+    assert found["count"] == 2 and len(found["items"]) == (0 if passed > 0 else 2)
 
 
 def test_missing_levels_return_errors(tree):

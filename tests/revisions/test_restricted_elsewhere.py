@@ -30,7 +30,7 @@ from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
 from octavo.sites.printing.links import open_print
 from openapi.specs import processed
-from transfer.bringing_in import Imports
+from transfer.bringing_in import Imports, archive
 from visiting import Visitor
 from world import World
 
@@ -901,6 +901,43 @@ def test_translations_keep_pages_that_their_runner_cannot_see(sqlite_world: Worl
     assert world.call("admin", "GET", f"/spaces/{space}/content/page/{page}").status_code == 404
 
 
+@pytest.mark.parametrize("who", ["admin", "editor"])
+def test_translated_pages_that_were_moved_are_restricted_like_their_source(world: World, who: str) -> None:
+    """They keep the rules of the pages above their source. ``who``: who runs the translation."""
+    page = insert(world, SPACE, "Plans")
+    inner = insert(world, SPACE, "Inner", into=page)
+    below = insert(world, SPACE, "Details", into=inner)
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+    work(world)
+    space = f"/spaces/{made['result']['space']}"
+    assert world.call("admin", "PATCH", space, json={"defaultLevel": "edit"}).is_success
+    for moved in (inner, below):
+        change = {"operation": "update_page", "page": moved, "into": None}
+        world.post("editor", f"{space}/content", {"changes": [change]})
+
+    def sees(reader: str, id: str) -> bool:
+        return world.call(reader, "GET", f"{space}/content/page/{id}").is_success
+
+    restrict(world, SPACE, reading(world, "reader"), page)
+    child = insert(world, SPACE, "Child", into=below, text=f"{WORD} words.\n")
+    update = {"operation": "update_page", "page": below, "document": {"markdown": f"{WORD} words.\n"}}
+    edit(world, SPACE, update)
+    for _ in range(2):
+        translate(world, who, made)
+        for id in (page, inner, below, *([child] if who == "admin" else [])):
+            assert sees("admin", id) and sees("reader", id) and not sees("editor", id)
+    restrict(world, SPACE, reading(world, "editor"), inner)
+    translate(world, who, made)
+    assert all(sees("admin", id) and not sees("editor", id) for id in (inner, below))
+    assert not sees("reader", below)
+    restrict(world, SPACE, [], inner)
+    restrict(world, SPACE, [], page)
+    for _ in range(2):
+        translate(world, who, made)
+        assert all(sees("editor", id) for id in (page, inner, below, child))
+
+
 def test_translated_pages_below_a_page_are_visible_again_when_its_rule_is_removed(
     sqlite_world: World, server: ModelServer
 ) -> None:
@@ -1029,6 +1066,89 @@ def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_pa
     path = f"/spaces/{space}/content/page/{page}?format=markdown"
     assert "Other secret" in world.get("admin", path)["markdown"]
     assert world.call("reader", "GET", path).status_code == 404
+
+
+@pytest.mark.parametrize("how", ["restrict", "delete"])
+def test_an_update_puts_no_page_below_one_that_its_author_cannot_see(world: World, how: str) -> None:
+    """It works in the same way if the page was deleted. Later updates by others apply what it left out."""
+    imports = Imports(world)
+    texts: dict[str, bytes | str] = {
+        "README.md": "# Start\n",
+        "area/README.md": "# Area\n",
+        "area/old.md": "# Old\n",
+        "other.md": "# Other\n",
+        "SUMMARY.md": "* [Start](README.md)\n* [Area](area/README.md)\n  * [Old](area/old.md)\n* [Other](other.md)\n",
+    }
+
+    def update(who: str, before: str) -> dict[str, Any]:
+        source = {"type": "file", "files": [imports.upload("p.zip", archive(texts), who)]}
+        body = {"source": source, "target": {"space": imports.space}, "update": before}
+        run = world.post(who, imports.runs, body)["id"]
+        imports.work()
+        found: dict[str, Any] = imports.run(run, who)
+        assert found["status"] == "completed", found
+        return found
+
+    def tree(who: str) -> Any:
+        def titles(pages: list[Any]) -> Any:
+            return {page["title"]: titles(page["pages"]) for page in pages}
+
+        return titles(world.get(who, f"/spaces/{imports.space}/content/pages")["pages"])
+
+    first = imports.files(("p.zip", archive(texts)))
+    page = imports.page("Area", "markdown")["id"]
+    change: dict[str, Any] = {"operation": "delete_page", "page": page}
+    if how == "restrict":
+        change = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [change]})
+    texts |= {
+        "area/old.md": "# Old\n\nOther words.\n",
+        "area/new.md": "# New\n",
+        "area/newer.md": "# Newer\n",
+        "other.md": "# Other\n\nOther words.\n",
+        "SUMMARY.md": """* [Start](README.md)
+* [Area](area/README.md)
+  * [Old](area/old.md)
+  * [New](area/new.md)
+    * [Newer](area/newer.md)
+  * [Other](other.md)
+""",
+    }
+    second = update("editor", first["id"])
+    assert not any("new" in one["path"] for one in second["pages"])
+    assert tree("editor") == {"Start": {}, "Other": {}} and "Other words." in imports.text("Other")
+    assert tree("admin") == {"Start": {}, **({"Area": {"Old": {}}} if how == "restrict" else {}), "Other": {}}
+    update("admin", second["id"])
+    if how == "restrict":
+        assert tree("editor") == {"Start": {}}
+        assert tree("admin") == {"Start": {}, "Area": {"Old": {}, "New": {"Newer": {}}, "Other": {}}}
+        area = world.get("admin", f"/spaces/{imports.space}/content/path/area/old?format=markdown")
+        assert "Other words." in area["markdown"]
+    else:
+        assert tree("admin") == {"Start": {}, "Other": {}}
+
+
+def test_an_update_takes_no_path_of_a_page_that_its_author_cannot_see(world: World) -> None:
+    imports = Imports(world)
+    texts: dict[str, bytes | str] = {"README.md": "# Start\n", "SUMMARY.md": "* [Start](README.md)\n"}
+    first = imports.files(("p.zip", archive(texts)))
+    page = {"operation": "insert_page", "title": "Plans", "document": {"markdown": "Secret.\n"}}
+    space = f"/spaces/{imports.space}"
+    world.post("admin", f"{space}/content", {"changes": [page]})
+    secret = world.get("admin", f"{space}/content/path/plans")["id"]
+    rule = {"operation": "update_page", "page": secret, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"{space}/content", {"changes": [rule]})
+    texts |= {"plans.md": "# Plans\n", "SUMMARY.md": "* [Start](README.md)\n* [Plans](plans.md)\n"}
+    source = {"type": "file", "files": [imports.upload("p.zip", archive(texts))]}
+    body = {"source": source, "target": {"space": imports.space}, "update": first["id"]}
+    run = world.post("editor", imports.runs, body)["id"]
+    imports.work()
+    assert imports.run(run)["status"] == "completed"
+    assert [one["path"] for one in imports.pages()] == ["readme", "plans-1"]
+    assert world.get("admin", f"{space}/content/path/plans")["id"] == secret
+    with ZipFile(BytesIO(world.call("admin", "GET", f"{space}/archive").content)) as packed:
+        names = packed.namelist()
+    assert len(names) == len(set(names)) and sum("plans" in name for name in names) == 2
 
 
 def test_configuration_in_archives_names_no_restricted_page(world: World, tmp_path: Path) -> None:

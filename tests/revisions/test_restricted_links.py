@@ -248,6 +248,30 @@ def test_import_runs_into_a_restricted_page_do_not_exist(
     assert {answer.status_code for answer in answers} == {404} and WORD not in str(answers[0].text)
 
 
+def test_import_runs_name_no_restricted_page_that_the_source_no_longer_has(world: World) -> None:
+    imports = Imports(world)
+    first = imports.files(
+        ("p.zip", archive({"README.md": "# Start\n", f"{WORD}.md": f"# {WORD}\n", "b.md": "# B\n"}))
+    )
+    for title in (WORD, "B"):
+        page = imports.page(title, "markdown")["id"]
+        update = {"operation": "update_page", "page": page, "document": {"markdown": "By people.\n"}}
+        world.post("editor", f"/spaces/{imports.space}/content", {"changes": [update]})
+    key = imports.upload("p.zip", archive({"README.md": "# Start\n"}))
+    body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}}
+    run = world.post("editor", imports.runs, {**body, "update": first["id"]})["id"]
+    imports.work()
+
+    def problems(who: str) -> list[str]:
+        return sorted(one["path"] for one in imports.run(run, who)["problems"])
+
+    assert problems("editor") == ["b.md", f"{WORD}.md"]
+    page = imports.page(WORD, "markdown")["id"]
+    visible = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [visible]})
+    assert problems("editor") == ["b.md"] and problems("admin") == ["b.md", f"{WORD}.md"]
+
+
 def test_import_runs_count_no_restricted_page(world: World) -> None:
     imports = Imports(world)
     run = imports.files(("docs.zip", archive({"one.html": "<h1>One</h1>", "two.html": "<h1>Two</h1>"})))

@@ -341,6 +341,30 @@ def test_a_finding_stays_hidden_when_its_rule_changes(world: World, how: str) ->
         scene.scan()
 
 
+def test_findings_of_restricted_rules_are_deleted_with_their_style_guide(world: World) -> None:
+    scene = ScanScene(world, "Please utilize it. Simply do it.")
+    guide = f"/spaces/{world.post('admin', f'{scene.site}/styleguide', {})['id']}"
+    for title, word in ((f"{WORD} rule", "utilize"), ("Open rule", "simply")):
+        rule = (
+            f"```yaml\nextends: existence\nmessage: Avoid this.\nignorecase: true\ntokens:\n  - {word}\n```\n"
+        )
+        page = {"operation": "insert_page", "title": title, "document": {"markdown": rule}}
+        edit(world, guide, page)
+    scene.scan()
+    pages = world.get("admin", f"{guide}/content")["pages"]
+    restrict(world, guide, ADMINISTRATORS, next(one["id"] for one in pages if WORD in one["title"]))
+    assert WORD in str(scene.list("admin", "kind=style")) and WORD not in str(
+        scene.list("editor", "kind=style")
+    )
+    assert world.call("admin", "DELETE", guide).is_success
+    trash = world.home.path("/orgs/{organizationId}/trash")
+    assert world.call("admin", "DELETE", f"{trash}{guide}").is_success
+    work(world)
+    scene.scan()
+    shown = str([scene.list("editor", f"kind=style&status={status}") for status in ("open", "done")])
+    assert WORD not in shown and "Open rule" in shown
+
+
 def test_deleting_the_findings_of_a_topic_keeps_those_that_are_hidden(world: World) -> None:
     """Findings about unanswered questions can mention restricted pages."""
     scene = ScanScene(world, None)
@@ -504,7 +528,7 @@ def test_only_people_who_see_a_page_make_it_a_home_page(world: World) -> None:
     assert world.call("admin", "PATCH", shown, json={"pageId": page}).is_success
 
 
-def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_from_a_site(world: World) -> None:
+def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_or_deleted(world: World) -> None:
     """Questions without sources and visits to URLs that don't exist could be about these pages."""
     site, insights, scene = world.home.path(SITE), Site(world), ScanScene(world, None)
     restrict(world, SPACE, ADMINISTRATORS, insert(world, SPACE, "Plans"))
@@ -525,4 +549,12 @@ def test_traces_of_restricted_pages_stay_hidden_when_their_space_is_removed_from
     spaces = world.get("admin", f"{site}/site-spaces")["items"]
     (shown,) = (one["id"] for one in spaces if one["space"]["id"] == world.home["spaceId"])
     assert world.call("admin", "DELETE", f"{site}/site-spaces/{shown}").is_success
+    assert WORD in read("admin") and WORD not in read("editor")
+    space = world.home["spaceId"]
+    assert world.call("admin", "DELETE", f"/spaces/{space}").is_success
+    assert WORD in read("admin") and WORD not in read("editor")
+    trash = world.home.path(f"/orgs/{{organizationId}}/trash/spaces/{space}")
+    assert world.call("admin", "DELETE", trash).is_success
+    work(world)
+    assert world.get("admin", world.home.path("/orgs/{organizationId}/trash/spaces"))["items"] == []
     assert WORD in read("admin") and WORD not in read("editor")

@@ -296,6 +296,40 @@ def test_a_copy_has_the_content_from_its_start(world: World, space: str) -> None
     assert verify_installation(world.context) == []
 
 
+@pytest.mark.usefixtures("in_batches")
+@pytest.mark.parametrize("how", ["restricted", "moved", "restricted and deleted"])
+def test_a_page_that_is_restricted_in_the_meantime_is_not_copied(world: World, space: str, how: str) -> None:
+    titled = {page["title"]: page["id"] for page in pages_of(world, space)}
+    spaces = len(rows_of(world, "SELECT id FROM spaces"))
+
+    def edit(*changes: dict[str, Any]) -> None:
+        world.post("admin", f"/spaces/{space}/content", {"changes": list(changes)})
+
+    def restrict(title: str) -> dict[str, Any]:
+        rule = [{"kind": "administrators"}]
+        return {"operation": "update_page", "page": titled[title], "visibleTo": rule}
+
+    edit(restrict("P3"))
+
+    def act() -> None:
+        if how == "moved":
+            edit({"operation": "update_page", "page": titled["P2"], "into": titled["P3"]})
+        else:
+            edit(restrict("P2"))
+        if how == "restricted and deleted":
+            edit({"operation": "delete_page", "page": titled["P2"]})
+
+    assert copy_while(world, space, act).status_code == 503
+    run_jobs(world)
+    assert_gone(world, spaces)
+    made = copy_while(world, space, lambda: None).json()["id"]
+    run_jobs(world)
+    assert world.call("reader", "GET", f"/spaces/{made}/content/page/{titled['P0']}").is_success
+    for title in ("P2", "P3"):
+        path = f"/spaces/{made}/content/page/{titled[title]}"
+        assert world.call("reader", "GET", path).status_code == 404
+
+
 @pytest.mark.sqlite_first
 def test_derived_rows_of_later_revisions_are_not_copied(
     world: World, monkeypatch: pytest.MonkeyPatch

@@ -237,3 +237,95 @@ def test_restricted_pages_are_not_saved_as_templates(app):
         page.get_by_role("menuitem", name="Page options").wait_for()
         expect(page.get_by_role("menuitem", name="Save as template")).to_have_count(expected)
         page.context.close()
+
+
+def open_menu(app, path):
+    page = app.open(path)
+    page.get_by_role("button", name="Page actions").click()
+    return page
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_copies_in_a_draft_from_before_a_rule_are_restricted(app, moved):
+    """``moved``: whether the draft moves the page out of the page that main restricts."""
+    space = app.fill_space(f"Older drafts {moved}", ["Start", ("Salaries", ["Bands"])])
+    draft = f"/spaces/{space}/change-requests"
+    number = app.call("POST", draft, {"subject": "Wages"})["number"]
+    draft = f"{draft}/{number}/content"
+    if moved:
+        move = {"operation": "update_page", "page": path_of(app, space, "Salaries", "Bands"), "into": None}
+        app.call("POST", draft, {"changes": [move]})
+    restrict(app, space, path_of(app, space, "Salaries"))
+
+    title = "Bands" if moved else "Salaries"
+    path = f"/s/{space}/~/changes/{number}/{title.lower()}"
+    page = open_menu(app, path)
+    page.get_by_role("menuitem", name="Save as template").click()
+    expect(page.get_by_text("can't contain text of restricted pages")).to_be_visible()
+    page.context.close()
+    page = open_menu(app, path)
+    page.get_by_role("menuitem", name="Duplicate").click()
+    page.get_by_role("treeitem", name=f"{title} (copy)").wait_for()
+    until(lambda: any("copy" in one["title"] for one in app.call("GET", f"{draft}/pages")["pages"]))
+    (made,) = (one for one in app.call("GET", f"{draft}/pages")["pages"] if "copy" in one["title"])
+    assert made["visibleTo"] == [{"kind": "administrators"}]
+    change = app.call("GET", f"/spaces/{space}/change-requests/{number}")
+    assert app.call("GET", f"/spaces/{space}/revisions/{change['revision']}")["reusableContents"] == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("subject", ["Edit prizes", "Edit Rates", "Spring"])
+def test_drafts_are_not_named_after_pages_that_they_restrict(app, subject):
+    space = app.fill_space(f"Bonuses for {subject}", ["Start", ("Prizes", ["Rates"])])
+    number = app.call("POST", f"/spaces/{space}/change-requests", {"subject": subject})["number"]
+    edit = {"operation": "update_page", "page": path_of(app, space, "Prizes", "Rates"), "description": "New."}
+    app.call("POST", f"/spaces/{space}/change-requests/{number}/content", {"changes": [edit]})
+    page = open_menu(app, f"/s/{space}/~/changes/{number}/prizes")
+    page.get_by_role("menuitem", name="Who can see this…").click()
+    dialog = page.get_by_role("dialog", name="Who can see “Prizes”")
+    dialog.get_by_role("button", name="Only people you choose").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    expected = "Spring" if subject == "Spring" else "Edit page"
+    expect(page.get_by_role("textbox", name="Subject")).to_have_value(expected)
+    page.context.close()
+    assert app.call("GET", f"/spaces/{space}/change-requests/{number}")["subject"] == expected
+
+
+def test_blocks_of_restricted_pages_do_not_become_reusable_content(app):
+    """Everyone in the space can see reusable content."""
+    space = app.fill_space("Blocks", ["Start", ("Salaries", ["Bands"])])
+    restrict(app, space, path_of(app, space, "Salaries"))
+    number = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Wages"})["number"]
+    page = app.open(f"/s/{space}/~/changes/{number}/salaries/bands")
+    text = page.get_by_text("About Bands.")
+    text.click()
+    text.hover()
+    page.get_by_role("button", name="Block menu").click()
+    page.get_by_role("menuitem", name="Convert to reusable content").click()
+    expect(page.get_by_text("can't contain text of restricted pages")).to_be_visible()
+    change = app.call("GET", f"/spaces/{space}/change-requests/{number}")
+    assert app.call("GET", f"/spaces/{space}/revisions/{change['revision']}")["reusableContents"] == []
+    page.context.close()
+
+
+def test_drafts_are_not_named_after_words_that_are_replaced_on_a_restricted_page(app):
+    space = app.fill_space("Takeovers", ["Start", "Offer"])
+
+    def replace(words):
+        page = open_menu(app, f"/s/{space}/start")
+        page.get_by_role("menuitem", name="Find and replace in the space").click()
+        dialog = page.get_by_role("dialog", name="Find and replace in the space")
+        dialog.get_by_label("Find", exact=True).fill(words)
+        dialog.get_by_label("Replace with").fill("Text")
+        dialog.get_by_label("Replace with").press("Enter")
+        dialog.get_by_role("button", name="Replace 1 match in my draft").click()
+        expect(dialog).to_be_hidden()
+        page.context.close()
+        (draft,) = app.call("GET", f"/spaces/{space}/change-requests?status=draft")["items"]
+        app.call("PATCH", f"/spaces/{space}/change-requests/{draft['number']}", {"status": "archived"})
+        return draft["subject"]
+
+    restrict(app, space, path_of(app, space, "Offer"))
+    assert replace("About Start") == "Replace “About Start”"
+    assert replace("About Offer") == "Edit page"

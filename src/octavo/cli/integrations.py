@@ -120,7 +120,7 @@ def pack_integration(options: argparse.Namespace) -> int:
     option("--offer", action="store_true", help="offer them to every organization on this server"),
 )
 def add_integrations(options: argparse.Namespace) -> int:
-    """Publish packed integrations from a file, a folder, or a URL."""
+    """Publish packaged integrations from a file, a folder, or a URL."""
     from octavo.operations.admin import verification
     from octavo.operations.developing.packed import add_packed
 

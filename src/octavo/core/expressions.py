@@ -27,13 +27,12 @@ def evaluate(expression: str | Expression, context: Mapping[str, object]) -> obj
 
 
 def is_true(expression: str | Expression, context: Mapping[str, object]) -> bool:
-    """Return whether the value is truthy. Raises the errors of ``evaluate``."""
+    """Return whether the value is truthy. Raises the same errors as ``evaluate``."""
     return truthy(_run(expression, context)[1])
 
 
 def text_of(expression: str | Expression, context: Mapping[str, object]) -> str:
-    """Return the value as inline text; ``undefined`` and ``null`` are empty. Raises the errors of
-    ``evaluate``."""
+    """Return the value as inline text; ``undefined`` and ``null`` are empty. Raises the same errors as ``evaluate``."""
     run, value = _run(expression, context)
     return "" if value is None or value is UNDEFINED else str(run.outward(run.text(value)))
 

@@ -336,7 +336,7 @@ def _merge_lines(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _merge_leaf(base: str, ours: str, theirs: str, kind: str) -> TextMerge:
-    """Merge the text around pieces: a tag with its attributes, or the header of a table."""
+    """Merge the text that encloses nested pieces: a tag with its attributes, or a table header."""
     settled = pick(base, ours, theirs)
     if settled is None and kind == "rows":
         settled = _merge_table_head(base, ours, theirs)

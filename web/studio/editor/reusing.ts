@@ -7,6 +7,7 @@ import { schema } from "../document/schema.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { Changes } from "../state/changing.ts";
 import { changeContents } from "../state/contents.svelte.ts";
+import { refuseRestricted } from "../state/drafts.ts";
 import type { Base } from "./base.ts";
 import { blockOf, withoutKeys } from "./blocks.ts";
 import { loadPage } from "./page.ts";
@@ -23,6 +24,7 @@ export async function keepPage(
   base: Base,
   { id, title }: { id: string; title: string },
 ): Promise<void> {
+  await refuseRestricted(space, base, id);
   const { document } = await loadPage(space, base, id);
   const nodes = document.nodes.map((block) => writeBlock(asNew(block)));
   if (base.kind === "change") await insertReusable(space, base.number, title, nodes);
@@ -44,18 +46,18 @@ export function reusableBlock(id: string): Node {
   return schema.nodes.reusable_content!.create({ data: { ref } });
 }
 
-/** Create reusable content from the selected block and replace it with a reference; `onmade` runs before the
+/** Create reusable content from the selected block of a page and replace it with a reference; `onmade` runs before the
  * replacement. */
 export async function makeReusable(
   view: EditorView,
-  space: string,
-  change: number,
+  { space, change, page }: { space: string; change: number; page: string },
   onmade: () => void,
 ): Promise<void> {
   const block = blockOf(view.state);
   if (!block || !isWritten(block.node)) return;
   const title = block.node.textContent.trim().slice(0, 60).trim() || words.blocks.reusable_content!;
   const nodes = [writeBlock(withoutKeys(block.node))];
+  await refuseRestricted(space, { kind: "change", number: change }, page);
   const made = await insertReusable(space, change, title, nodes);
   onmade();
   // Find the block again, if it still exists unchanged.

@@ -421,7 +421,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     ...tools,
     ...(change === IN_MAIN || subject.changes ? {} : {
       reuse: (target: EditorView) =>
-        makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+        void notices.attempt(() => makeReusable(target, place, () => options.lookup.forget())),
     }),
   };
   const kept: Kept = {

@@ -26,6 +26,16 @@ export const isNamed = (grant: Grant): grant is NamedGrant =>
 export const idOf = (grant: NamedGrant): string =>
   grant.kind === "user" ? grant.user : grant.kind === "team" ? grant.team : grant.role;
 
+type Granted = Schemas["PageAccessGrant"];
+
+/** Return a grant in the form in which the rules of a page list it. */
+export const asGranted = (grant: Grant): Granted =>
+  isNamed(grant) ? { kind: grant.kind, id: idOf(grant), level: grant.level } : { kind: grant.kind };
+
+/** Return a text that is the same for the same grants. */
+export const sayGrants = (grants: readonly Granted[]): string =>
+  grants.map(({ kind, id = "", level = "" }) => `${kind} ${id} ${level}`).sort().join();
+
 const pickedRole = (role: string): Picked => ({
   kind: "role",
   id: role,

@@ -3,8 +3,9 @@ import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
+import { asGranted, sayGrants } from "../parts/pageAccess.ts";
 import { changeContent, type Changes } from "./changing.ts";
-import { editableBase } from "./drafts.ts";
+import { editableBase, hideTitle, rulesInMain } from "./drafts.ts";
 import { readBytes } from "./fileInput.ts";
 import { current } from "./current.svelte.ts";
 import { type Notice, notices } from "./notices.svelte.ts";
@@ -82,6 +83,8 @@ interface More {
   /** The path to open instead of the current page, which is deleted. */
   open?: string | undefined;
   action?: Notice["action"];
+  /** A page that the edit may restrict. */
+  restricts?: Pick<Page, "id" | "title"> | undefined;
 }
 
 /** Return the pages that changes edit, and those into which they move or insert pages. */
@@ -130,6 +133,9 @@ export class TreeEditor extends PageTree {
     try {
       const { base, made } = await this.#send(changes, said);
       const there = new TreeEditor(this.space, base);
+      if (base.kind === "change" && more.restricts) {
+        hideTitle(this.space, base.number, more.restricts).catch((problem) => notices.fail(problem));
+      }
       const isOther = baseKey(base) !== baseKey(this.base);
       if (isOther || more.open !== undefined) this.#follow(isOther ? base : this.base, more.open);
       const { page, action } = more;
@@ -187,7 +193,7 @@ export class TreeEditor extends PageTree {
       [{ operation: "update_page", page: id, into: to.into, at: to.at }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, into: from.into, at: from.at }], said),
-      { page },
+      { page, restricts: to.into === from.into ? undefined : page },
     );
   }
 
@@ -224,12 +230,13 @@ export class TreeEditor extends PageTree {
   async saveFields(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
     const said = t("updatedPageTitle", { title: page.title });
+    const changes: Changes = [{ operation: "update_page", page: id, ...fields }];
     await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
-      [{ operation: "update_page", page: id, ...fields }],
+      changes,
       said,
       (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
-      { page: this.find(id)?.page },
+      { page: this.find(id)?.page, restricts: restricts(changes) ? page : undefined },
     );
   }
 
@@ -281,9 +288,21 @@ export class TreeEditor extends PageTree {
       { into: spot.into, at: spot.at + 1 },
       source,
       t("duplicatedTitle", { title: page.title }),
-      // The copy must not be visible to more people than the page.
-      page.visibleTo ? { visibleTo: page.visibleTo } : {},
+      await this.#ruleOfCopy(page),
     );
+  }
+
+  /** Return the rule of the copy of a page, which must not be visible to more people than the page. Only administrators
+   * see the copy if a rule in main doesn't apply to the copy, for example because the draft is older than the rule. */
+  async #ruleOfCopy({ id, visibleTo }: TreePage): Promise<PageFields> {
+    const inherited = new Set(above(this.tree, id)?.map((one) => one.id));
+    const own = sayGrants((visibleTo ?? []).map(asGranted));
+    const applies = (rule: Schemas["PageAccessRule"]) =>
+      rule.page === id ? sayGrants(rule.grants) === own : inherited.has(rule.page);
+    if (!(await rulesInMain(this.space, id)).every(applies)) {
+      return { visibleTo: [{ kind: "administrators" }] };
+    }
+    return visibleTo ? { visibleTo } : {};
   }
 
   async remove(page: TreePage): Promise<void> {

@@ -82,7 +82,7 @@ def list_of_change(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
     used first."""
     with call.db.read() as tx:
         found = store.list_conversations_of_change(tx, change, query.limit, query.page)
-    return present_slice(found, wire.present_conversation)
+    return present_slice(found, lambda row: wire.present_conversation_to(row, change.user_id))
 
 
 @operation("updateChangeRequestConversation", "PATCH", _ONE_OF_CHANGE, needs=Can.VIEW, errors=(400, 404))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from octavo.kit.clock import iso
 from octavo.kit.texts import NOT_BLANK
@@ -33,7 +33,8 @@ class UpdateAgentConversation(Struct):
 
 class AgentConversation(Struct, rename="camel", kw_only=True):
     """Conversation with the assistant. ``shared``: whether the conversation is also listed for other people who can
-    see its change request."""
+    see its change request. ``title``: the title, or the first question until you set a title; if the conversation is
+    another person's, omitted until that person sets a title."""
 
     id: str
     shared: bool
@@ -50,7 +51,15 @@ class AgentConversationWithQuestions(AgentConversation, rename="camel", kw_only=
     questions: list[str]
 
 
+def present_conversation_to(row: AgentConversationRow, user_id: str) -> AgentConversation:
+    """Present a conversation to someone who can see its change request."""
+    if row.user_id == user_id or row.has_written_title():
+        return present_conversation(row)
+    return present_conversation(replace(row, title=None))
+
+
 def present_conversation(row: AgentConversationRow) -> AgentConversation:
+    """Present a conversation to its owner."""
     return AgentConversation(
         id=row.id,
         shared=row.change_id is not None,

@@ -2,7 +2,8 @@
 
 A conversation contains the questions that a person asked, so that later questions can refer to earlier questions.
 Only that person can see the questions. A conversation about a change request is also listed, without its questions,
-for everyone who can see the change request.
+for everyone who can see the change request. They see its title only if the person wrote it: until then, the title is
+the first question, which can name pages that they can't see, because Octavo suggests questions about pages.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ class AgentConversationRow(Struct, frozen=True):
     questions: list[str]
     created_at: int
     updated_at: int
+
+    def has_written_title(self) -> bool:
+        """Return whether the title isn't one of the questions."""
+        return self.title is not None and self.title not in map(_title_of, self.questions)
+
+
+def _title_of(question: str) -> str:
+    return shorten(question, _MAX_TITLE)
 
 
 _COLUMNS = AgentConversationRow.__struct_fields__
@@ -164,12 +173,14 @@ def record_asked(tx: Transaction, org: OrgAccess, id: str, question: str) -> Non
     found = find_conversation(tx, org, id)
     if found is None:
         return
-    asked = [*found.questions, question][-_MAX_QUESTIONS:]
+    asked = [*found.questions, question]
+    # Without the first question, the title would count as written.
+    asked = [*asked[:1], *asked[1:][1 - _MAX_QUESTIONS :]]
     _update(
         tx,
         found,
         questions=msgspec.json.encode(asked).decode(),
-        title=found.title or shorten(question, _MAX_TITLE),
+        title=found.title or _title_of(question),
         updated_at=now(),
     )
 

@@ -11,7 +11,7 @@ from octavo.content.revisions.restrictions import hidden_from, published_seen_by
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess, find_space_access
 from octavo.organization.access.roles import Can
-from octavo.sites.site.shown_spaces import list_ever_shown
+from octavo.sites.site.shown_spaces import has_purged_restrictions, list_ever_shown
 from octavo.sites.site.structure.store import load_structure
 
 from . import store
@@ -55,13 +55,13 @@ def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
 
 def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
     """Return the health of the pages that the caller can see. Return None if no page of a style guide, or of the
-    spaces that the caller can see and that are or were on the site, is hidden from the caller, because scan results
-    then don't reveal anything about hidden pages."""
+    spaces that the caller can see and that are or were on the site, is or was hidden from the caller, because scan
+    results then don't reveal anything about hidden pages."""
     ever = list_ever_shown(tx, site.site_id)
     seen = [space for id in ever if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
     hidden = hidden_from(tx, site.organization)
     in_spaces = any(hidden.of(space.space_id) for space in seen)
-    if not in_spaces and not store.list_hidden_rules(tx, hidden):
+    if not in_spaces and not has_purged_restrictions(tx, site) and not store.list_hidden_rules(tx, hidden):
         return None
     shown = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
     views = [load_view(tx, published_seen_by(tx, space)) for space in seen if space.space_id in shown]

@@ -435,6 +435,11 @@ def list_hidden_rules(tx: Transaction, hidden: HiddenPages) -> list[str]:
         "SELECT id FROM spaces WHERE type = 'styleguide' AND id IN :spaces", spaces=sorted(hidden.spaces)
     )
     pages = [(space_id, page_id) for (space_id,) in guides for page_id in sorted(hidden.of(space_id))]
+    return list_titles(tx, pages)
+
+
+def list_titles(tx: Transaction, pages: Sequence[tuple[str, str]]) -> list[str]:
+    """Return all titles that these pages have or had. ``pages``: their IDs, each after the ID of its space."""
     if not pages:
         return []
     rows = tx.all(
@@ -685,7 +690,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
 
 
 def list_seen_ids(tx: Transaction, site: SiteAccess, finding_ids: Iterable[str]) -> set[str]:
-    """Return those of the site's findings with these IDs that the caller can see."""
+    """Return which of these IDs belong to findings of the site that the caller can see."""
     source, seen = _seen(tx, site)
     rows = tx.all(f"SELECT f.id {source} AND f.id {tx.among('ids')}", ids=json_list(finding_ids), **seen)
     return {row[0] for row in rows}

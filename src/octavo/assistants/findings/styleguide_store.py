@@ -7,11 +7,16 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import find_rules
+from octavo.content.revisions.states import main_state
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.spaces.store import get_space
+
+from .store import list_titles
 
 
 class RunRow(Struct, frozen=True):
@@ -140,3 +145,20 @@ def list_styleguides(tx: Transaction, organization_id: str) -> list[tuple[str, l
         if site_id is not None:
             found[space_id].append(site_id)
     return list(found.items())
+
+
+def delete_of_restricted_rules(tx: Transaction, space_id: str) -> None:
+    """Before a style guide is permanently deleted, delete the findings of its restricted rules, because their titles
+    could no longer be recognized."""
+    space = get_space(tx, space_id)
+    if space.type != "styleguide":
+        return
+    rules = find_rules(tx, main_state(tx, space_id))
+    titles = list_titles(tx, [(space_id, page_id) for page_id in sorted(rules)])
+    for title in titles:
+        tx.run(
+            """DELETE FROM site_findings WHERE kind = 'style' AND title = :title
+               AND site_id IN (SELECT id FROM sites WHERE organization_id = :org)""",
+            title=title,
+            org=space.organization_id,
+        )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import get_args
 
 from octavo.kit.db.tables import Table, declare, person, row
+from octavo.organization.spaces.hooks import on_purge
 
 from .agent_settings import TopicScans
 from .kinds import FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus
 from .store import ScanCause, ScanStatus
+from .styleguide_store import delete_of_restricted_rules
 
 _AGAIN = "are found again by scans of another server"
 
@@ -77,3 +79,4 @@ declare(
         columns=(row("space_id", "spaces"),),
     ),
 )
+on_purge(delete_of_restricted_rules)

@@ -24,6 +24,7 @@ from octavo.content.revisions.item_versions import Item, list_items
 from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.restrictions import Rules, find_rules, main_seen_by
 from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.store import Changes
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read
@@ -38,6 +39,7 @@ from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess, space_access
+from octavo.organization.access.page_rules import ADMINISTRATORS
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
@@ -147,6 +149,8 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         nonlocal merging
         _follow_rules(tx, state, source, known, made)
         merging = merge_result(tx, row, state.whole, known, made)
+        if _add_lost_rules(tx, state.whole, merging.changes, source, known, made):
+            merging = merge_result(tx, row, state.whole, known, made)
         return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end, follows_rules=False)
@@ -192,6 +196,57 @@ def _follow_rules(
         part, page = known[id], replace(pages[id], visible_to=rules[id])
         made.pages[id] = replace(page, body=part.body)
         made.parts[id] = replace(part, written=replace(part.written, page=page))
+
+
+def _add_lost_rules(
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    source: _Source,
+    known: Mapping[str, TranslationPartRow],
+    made: RunResult,
+) -> bool:
+    """Restrict translated pages that people moved, in the translated space, away from the page whose rule applies to
+    them in the source. Return whether anything changed. ``state``: the current state of the translated space.
+    ``changes``: the result of the merge. A page has only one rule, so if it needs several, only administrators can see
+    it."""
+    if not source.restricted:
+        return False
+    result = {page.id: page for page in list_pages(tx, state)} | changes.pages
+    found = False
+    for id, rules in source.restricted.items():
+        page = result.get(id)
+        if page is None:
+            continue
+        line = [page, *_list_above(page, result)]
+        if id in source.pages:
+            there = {one.id for one in line}
+            above = _list_above(source.pages[id], source.pages)
+            needed = {one.visible_to for one in above if one.id not in there}
+            own = source.pages[id].visible_to
+        else:
+            needed, own = set(rules), rules[0]
+        lost = needed - {(), *(one.visible_to for one in line)}
+        part = made.parts.get(id) or known.get(id)
+        if not lost or part is None or part.written.page is None:
+            continue
+        wanted = lost | {own} - {()}
+        rule = wanted.pop() if len(wanted) == 1 else (ADMINISTRATORS,)
+        before = made.pages.get(id) or replace(part.written.page, body=part.body)
+        if before.visible_to != rule:
+            made.pages[id] = after = replace(before, visible_to=rule)
+            made.parts[id] = replace(part, written=replace(part.written, page=replace(after, body=None)))
+            found = True
+    return found
+
+
+def _list_above(page: Page, pages: Mapping[str, Page | None]) -> list[Page]:
+    """Return the ancestors of a page, nearest first."""
+    found: list[Page] = []
+    while page.parent is not None and (above := pages.get(page.parent)) is not None:
+        found.append(above)
+        page = above
+    return found
 
 
 def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:

@@ -174,7 +174,7 @@ def update_content(
 
     With `baseRevision`, the batch is merged with all changes saved since that revision. If the batch and later saves
     changed the same content, the saved version is kept and the change request gets an open conflict. With
-    `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
+    `onConflict=refuse`, a conflict writes nothing, and the response contains the current pages instead.
     """
     made = edit_change(
         call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -209,7 +209,8 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
 
     With `baseRevision`, the batch is merged with all changes saved since that revision. If the batch and later saves
     changed the same content, main is left unchanged, and the response contains a new change request with the edit and
-    its conflicts. With `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
+    its conflicts. With
+    `onConflict=refuse`, a conflict writes nothing, and the response contains the current pages instead.
     """
     made = edit_main(
         call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"

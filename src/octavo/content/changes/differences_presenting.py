@@ -155,7 +155,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Converter of differences between two states to their API format. ``entries``: the entries to convert."""
+    """Converter of the differences between two states to the API format. ``entries``: the entries to convert."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states

@@ -64,7 +64,7 @@ class BatchDocuments:
         """Names that are used in a page's links, and that a later change in this batch may assign to a new page."""
 
     def name_page(self, ref: str, page_id: str) -> None:
-        """Record the name of a new page that links in the batch use."""
+        """Record the name that links in the batch use for a new page."""
         self._page_refs[ref] = page_id
 
     def name_file(self, ref: str, file_id: str) -> None:

@@ -189,7 +189,7 @@ def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
 
 @operation("endSpaceWatch", "DELETE", "/spaces/{spaceId}/watch", needs=Can.VIEW)
 def end_space_watch(call: Call, space: SpaceAccess) -> bool:
-    """Stop watching or unmute a space."""
+    """Unwatch or unmute a space."""
     with call.db.write() as tx:
         return store.delete_watch(tx, space.user_id, space.space_id, "")
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from octavo.content.revisions.expanding import Expansion
 from octavo.content.revisions.page_versions import (
     count_children,
+    find_page,
     find_parents,
     list_ancestors,
     slice_children,
@@ -22,6 +23,8 @@ from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 
 _FIRST = 100
 """Number of pages to read at a time when searching for the first document."""
+_MOST = 2**31
+"""Maximum index at which part of a level can start."""
 
 
 class PlacedPage(Struct, frozen=True):
@@ -49,11 +52,22 @@ class Levels:
         self._tx, self._state, self._expansion = tx, state, expansion
 
     def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
-        """Return up to ``limit`` pages of a level. They start after the position in ``token``, or at the index ``at``
-        if there is no token."""
-        after = decode_token(token, str, str)
-        rows = self._rows(parent, limit + 1, at, after)
-        return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
+        """Return up to ``limit`` pages of a level. They start at the index ``at``, relative to the position in
+        ``token`` if there is one.
+
+        Tokens contain the number of previous pages and the ID of the last one. They don't contain its rank, because
+        ranks depend on siblings that the reader can't see."""
+        passed, last_id = decode_token(token, int, str) or (0, "")
+        last = self._find(last_id) if last_id else None
+        after = None
+        if last is not None and last.parent == (parent.id if parent else None):
+            after = (last.rank, last.id)
+        elif last_id:
+            # The page was deleted or moved, so the pages after it have moved up.
+            passed -= 1
+        start = min(max(passed, 0), _MOST) + at
+        rows = self._rows(parent, limit + 1, start if after is None else at, after)
+        return slice_rows(rows, limit, self._count(parent), lambda page: (start + limit, page.id))
 
     def around(self, page: Page, limit: int) -> list[LevelPart]:
         """Return the levels of a page and of each of its ancestors. Only the part of each level that
@@ -109,6 +123,9 @@ class Levels:
                 if len(rows) == _FIRST:
                     left.append((parent, at + _FIRST))
         return None
+
+    def _find(self, page_id: str) -> Page | None:
+        return self._expansion.find(page_id) or find_page(self._tx, self._state, page_id)
 
     def _whole(self, parent: Page | None) -> list[Page] | None:
         """Return all pages of a level that contains computed pages. Return None for other levels, which are read in

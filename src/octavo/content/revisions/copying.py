@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from functools import partial
 
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.hooks import Copy, WriteCopy
 from octavo.organization.spaces.store import get_space
 
 from . import staging
-from .states import FOREVER, Layer, main_state
+from .page_versions import find_pages
+from .restrictions import find_rules
+from .states import FOREVER, Layer, State, main_state
 
 _PAGE = (
     "page_id, parent_id, rank, slug, kind, title, body, file_path, fields, restricted, created_at, updated_at"
@@ -50,9 +53,25 @@ def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
 
 def copy_content(tx: Transaction, copy: Copy) -> None:
     """Write the current main of the source into the first revision of the new space, unless it has already
-    been written."""
-    if not copy.written:
-        _write(tx, copy.copy_id, main_state(tx, copy.source_id).layers[0])
+    been written. Raises TemporarilyUnavailable if pages have been restricted since then."""
+    source = main_state(tx, copy.source_id)
+    if copy.written:
+        _require_same_rules(tx, copy.copy_id, source)
+    else:
+        _write(tx, copy.copy_id, source.layers[0])
+
+
+def _require_same_rules(tx: Transaction, copy_id: str, source: State) -> None:
+    """Raise TemporarilyUnavailable unless the rules that apply to the source's pages also apply to the copied pages."""
+    restricted = find_rules(tx, source)
+    now = find_pages(tx, source, restricted)
+    copied = State(copy_id, "", (Layer(get_space(tx, copy_id).main_branch, 1),))
+    for id, page in find_pages(tx, copied, restricted).items():
+        current = now.get(id)
+        if current is None or (current.parent, current.visible_to) != (page.parent, page.visible_to):
+            raise TemporarilyUnavailable(
+                "Pages were restricted while the space was being duplicated. Nothing was created. Try again."
+            )
 
 
 def _write(tx: Transaction, copy_id: str, source: Layer, only: tuple[str, str, str] | None = None) -> None:

@@ -212,8 +212,8 @@ def list_revised_pages(
 
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
-    """Return the sequence before the series of consecutive saves that an edit to this state would continue. Return None
-    if the edit would start a new series. ``author`` and ``agent``: the author of the edit, and the agent that the
+    """Return the sequence number of the revision before the current series of saves, if an edit to this state would
+    continue that series; otherwise None. ``author`` and ``agent``: the author of the edit, and the agent that the
     author used."""
     last = get_revision(tx, state.revision_id)
     if (

@@ -316,6 +316,8 @@ def require_editable_page(state: State, page_id: str, new: Page | None, old: Pag
         )
     if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
         raise Forbidden("You can't edit this page. Ask a space administrator for permission to edit it.")
+    if new is not None and new.parent in state.limits.hidden:
+        raise Forbidden("You can't move or add a page to this location. Choose another location.")
     rules = state.limits.rules
     if old is None and new is not None:
         # A page that was deleted is still restricted by the rules of its last location.

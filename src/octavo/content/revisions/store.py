@@ -24,7 +24,7 @@ class BranchMoved(Exception):
 
 
 def open_branch(tx: Transaction, main: State, author: str | None) -> State:
-    """Open a branch on top of main at this state, without changes."""
+    """Create a branch from this state of main, without changes."""
     branch_id, revision_id = ids.new_id(), ids.new_id()
     below = main.layers[0]
     tx.insert(

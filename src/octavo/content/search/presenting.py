@@ -219,8 +219,8 @@ def _trace_pages(
 
 
 def _score(rank: int) -> float:
-    """Return the score of a result based on its position. The engine's scores would reveal information
-    about the words of spaces that the caller can't see."""
+    """Return the score of a result based on its position. The engine's scores would reveal which words occur in
+    spaces that the caller can't see."""
     return 1 / rank
 
 

@@ -286,7 +286,7 @@ class ApiRenderer(Renderer):
         return element("span", [f"{of}: "], class_="hidden-text") if of else []
 
     def openapi_later(self, block: Block) -> Pieces:
-        """Render a link to the fields inside a field if only the page with all fields contains them."""
+        """Render a link to nested fields that only the page with all fields shows."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""

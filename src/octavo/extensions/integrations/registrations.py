@@ -1,5 +1,5 @@
-"""Register the removal of installations from transferred spaces, and the scripts that integrations provide for
-sites."""
+"""Register the hooks that remove installations when a space is transferred, and those that provide integration
+scripts to sites."""
 
 from __future__ import annotations
 

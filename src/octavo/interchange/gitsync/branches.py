@@ -9,7 +9,7 @@ When a change request is pushed, a branch is created, and the edits are committe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Protocol
 
@@ -26,6 +26,7 @@ from octavo.content.changes.store import ChangeRow, add_contribution, find_chang
 from octavo.content.revisions.bodies import get_body, store_bodies
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_pages, list_restricted
+from octavo.content.revisions.restrictions import find_rules
 from octavo.content.revisions.states import State, list_branch_content, main_state, revision_state
 from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.app_urls import change_view, preview_view
@@ -611,8 +612,9 @@ class _BranchFollower:
         parent = link.commit_id or self.row.commit_id
         base = self._state_in(parent, change)
         with self.context.db.read() as tx:
-            # The update may have restricted pages.
-            _require_open(tx, change.state)
+            # The update may have restricted pages. Rules that no longer exist still apply to pages that were deleted
+            # from main, which the change request may contain.
+            _require_open(tx, change.state, find_rules(tx, change.state))
             held = list_branch_content(tx, change.state.layers[0])
             pages, items = set(held.pages), set(held.items)
             found = differing_from(tx, base, change.state, Changes(), pages, items)
@@ -651,9 +653,10 @@ class _BranchFollower:
         self._report_status(change, commit)
 
 
-def _require_open(tx: Transaction, state: State) -> None:
-    """Raise Stopped if the state of a change request includes restricted pages."""
-    if list_restricted(tx, state):
+def _require_open(tx: Transaction, state: State, restricted: Iterable[str] = ()) -> None:
+    """Raise Stopped if the state of a change request includes restricted pages. ``restricted``: IDs of more restricted
+    pages."""
+    if list_restricted(tx, state) or find_pages(tx, state, restricted):
         raise Stopped(
             Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"
         )

@@ -481,7 +481,7 @@ def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
 
 
 def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[BranchRow]:
-    """Return a page of the followed branches that have a change request, sorted by ref."""
+    """Return a page of the tracked branches that have a change request, sorted by ref."""
     return list_page(
         tx,
         limit,

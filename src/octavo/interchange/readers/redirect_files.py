@@ -208,7 +208,8 @@ def _read_yaml(text: str) -> Iterator[GivenRedirect]:
 
 
 def _read_value(found: object) -> Iterator[GivenRedirect]:
-    """Read a configuration with redirects at the top level or in a plugin, a list of redirects, or a map."""
+    """Read redirects from a list, from a map, or from a configuration that has them at the top level or in a plugin's
+    settings."""
     if isinstance(found, list):
         yield from _read_list(found, "")
         return

@@ -192,8 +192,8 @@ def _configuration(
     summary: bool,
     partial: bool,
 ) -> dict[str, str]:
-    """Return SUMMARY.md, vars.yaml, and other configuration files. A file that is accurate is left unchanged, but in
-    a ``partial`` export, SUMMARY.md contains only entries."""
+    """Return SUMMARY.md, vars.yaml, and other configuration files. Files that still match the space are left
+    unchanged, but in a ``partial`` export, SUMMARY.md contains only its title and page entries."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name

@@ -41,7 +41,7 @@ def record(
             staged.original(read.planned.file_path) or msgspec.UNSET,
         )
         for (read, _, _), page in zip(staged.reads, brought.pages, strict=True)
-        if page.kind == "document"
+        if page.kind == "document" and page.id not in brought.left_out
     ]
     changes = brought.changes if space is None else brought.create_change_request(tx, space)
     ended = store.end_run(

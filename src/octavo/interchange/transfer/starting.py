@@ -101,7 +101,7 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) 
         )
     if wanted.into.page is not None:
         raise BadRequest(
-            "target.page: can't be combined with `variants`, because each variant becomes a whole space. Omit"
+            "target.page: can't be combined with `variants`, because each variant is imported into its own space. Omit"
             " `page`."
         )
     if wanted.preview:

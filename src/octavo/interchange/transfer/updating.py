@@ -6,7 +6,7 @@ request contains both versions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from octavo.content.changes.store import find_change
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.drafting import same_version
 from octavo.content.revisions.item_versions import ITEM_KINDS, Item, find_items, list_items
-from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.page_versions import find_page, find_pages, list_pages
 from octavo.content.revisions.states import State
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
@@ -59,9 +59,10 @@ class Base(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True):
-    """Content of the revision for a state of a source. ``pages``: the pages in the order of the source. ``parts``:
-    the state of the source, for the next run. ``conflicts``: the conflicts with content of the main version that
-    people edited. ``changes``: the counts of changes; None if all content is new."""
+    """Content of the revision for a state of a source. ``pages``: the pages in the order of the source. ``left_out``:
+    the IDs of new pages that have no place in the space. ``parts``: the state of the source, for the next run.
+    ``conflicts``: the conflicts with content of the main version that people edited. ``changes``: the counts of
+    changes; None if all content is new."""
 
     edited: EditedContent
     pages: list[Page]
@@ -71,6 +72,7 @@ class Update(Struct, frozen=True):
     changes: ImportChanges | None = None
     problems: Sequence[Problem] = ()
     conflicts: Sequence[MergeConflict] = ()
+    left_out: frozenset[str] = frozenset()
 
     def create_change_request(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
         """Create a change request for conflicts with the main version, if there are any. Return the changes."""
@@ -177,12 +179,14 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     the state belongs to a change request, in which conflicts stay open. Raises SourceError if the space no longer
     contains any content from the earlier run."""
     pages, items, slugs = _newer(tx, base, state, staged)
-    theirs_pages = {page.id: page for page in pages}
-    theirs_items = {item.id: item for item in items}
-    if not find_pages(tx, state, base.pages):
+    here_before = find_pages(tx, state, base.pages)
+    if not here_before:
         raise SourceError(
             "None of the content from the earlier import is left. Start a new import without `update`."
         )
+    theirs_pages = _placed(tx, base, state, pages, here_before)
+    theirs_items = {item.id: item for item in items}
+    left_out = frozenset(page.id for page in pages if page.id not in theirs_pages)
     # Content that the source didn't change remains as people left it.
     page_ids = [
         id
@@ -194,6 +198,11 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
         for id in {**base.items, **theirs_items}
         if not same_version(base.items.get(id), theirs_items.get(id))
     ]
+    # The next run compares the source with what this run could apply.
+    hidden = {id: page for id, page in base.pages.items() if id in state.hidden}
+    applied = {id: page for id, page in theirs_pages.items() if id not in state.hidden} | hidden
+    slug_of = dict(zip((page.id for page in pages), slugs, strict=True))
+    slug_of |= {id: slug for id, slug in base.slugs.items() if applied.get(id) is base.pages[id]}
     here = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
     sides = Sides(
         Versions(
@@ -205,7 +214,8 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
         ),
         Versions({id: here[0].get(id) for id in page_ids}, {id: here[1].get(id) for id in item_ids}),
     )
-    merged = merge_into_main(tx, sides, state)
+    # Hidden pages keep their slugs and paths.
+    merged = merge_into_main(tx, sides, state.whole)
     conflicts = [replace(conflict, origin="import") for conflict in merged.conflicts]
     edited = EditedContent(
         merged.changes,
@@ -218,13 +228,40 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     return Update(
         edited,
         pages,
-        parts_of(pages, slugs, items),
+        parts_of(applied.values(), (slug_of[id] for id in applied), items),
         base.folder,
         base,
         _counted(edited, here, sides.change, len(conflicts)),
         [_problem(conflict, sides, base, staged) for conflict in conflicts],
         [] if in_change else conflicts,
+        left_out,
     )
+
+
+def _placed(
+    tx: Transaction, base: Base, state: State, pages: Sequence[Page], here: Mapping[str, Page]
+) -> dict[str, Page]:
+    """Return the newer pages that have a place in the space, by ID. If the new parent of a page was deleted or is
+    hidden, a page that is in the space stays in its place, and other pages aren't changed or added. ``pages``: the
+    newer pages, parents first. ``here``: the pages of the base that are in the space."""
+    placed: dict[str, Page] = {}
+
+    def has_place(parent: str | None) -> bool:
+        if parent is None or parent in here:
+            return True
+        if parent == base.above:
+            return find_page(tx, state, parent) is not None
+        is_written = parent in placed and not same_version(base.pages.get(parent), placed[parent])
+        return is_written and parent not in state.hidden
+
+    for page in pages:
+        before = base.pages.get(page.id)
+        if has_place(page.parent):
+            placed[page.id] = page
+        elif before is not None:
+            moved = replace(page, parent=before.parent, rank=before.rank)
+            placed[page.id] = moved if page.id in here else before
+    return placed
 
 
 def _newer(

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from octavo.content.changes.store import find_state
+from octavo.content.revisions.page_versions import find_pages
 from octavo.content.revisions.restrictions import seen_by_recipient
 from octavo.core.problems import Problem
 from octavo.kit.clock import iso
@@ -183,15 +184,21 @@ def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
     """Present a run without pages that the recipient can't see, and without problems in their files. If pages of the
     space are hidden from the recipient, the numbers of changed pages are omitted, because these numbers can include
     hidden pages."""
-    hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
+    state = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id))
+    hidden = state.hidden
     pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
     problems = Raw(run.problems.encode())
     unseen = [page for page in pages if page.id in hidden]
-    if unseen:
+    if hidden and run.problems != "[]":
+        # Pages that were deleted from the source can have problems, too.
+        folder = run.folder or ""
+        others = find_pages(tx, state.whole, hidden).values()
+        names = {(page.file_path or page.slug).removeprefix(folder) for page in others}
         shown = [
             problem
             for problem in msgspec.json.decode(run.problems, type=list[Problem])
-            if problem.code != MORE_PROBLEMS
+            if not (unseen and problem.code == MORE_PROBLEMS)
+            and problem.path not in names
             and not any(
                 page.path and (page.path in problem.path or page.path in problem.message) for page in unseen
             )

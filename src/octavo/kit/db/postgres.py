@@ -514,7 +514,7 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
-        """Return the cache for this snapshot's rows, which reads that started at this generation use."""
+        """Return the row cache for this snapshot. All reads that started at this generation share it."""
         with self._cached_lock:
             kept = self._cached
             if kept.generation == generation and kept.snapshot == snapshot:

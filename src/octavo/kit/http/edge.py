@@ -279,7 +279,7 @@ class Request:
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     async def read_parts(self, limit: int, limit_of: str) -> Any:
-        """Yield the body in chunks as they arrive. Raises the errors of ``read``."""
+        """Yield the body in chunks as they arrive. Raises the same errors as ``read``."""
         too_large = TooLarge(f"body: is too large; {limit_of} at most {format_size(limit)}")
         if max(self.announced, self._size) > limit:
             raise too_large

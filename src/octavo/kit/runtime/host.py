@@ -235,7 +235,7 @@ class Host:
         self._start_spare()
 
     def close(self) -> None:
-        """End every process."""
+        """Stop all processes."""
         with self._changed:
             self._closed = True
             for warm in self._warm.values():

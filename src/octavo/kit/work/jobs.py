@@ -1,9 +1,9 @@
 """Durable background jobs. A job is stored in the same database as the change that causes it.
 
-A job is a row that is written in the transaction of its cause, leased by one worker at a time, and deleted when the
-job is done. A job runs at least once, so handlers are idempotent. A handler that writes to the same database calls
-``finish(tx)`` in that transaction, so that its effect happens exactly once. The wait before each retry of a failed
-job gets longer. After the last attempt, the job is ``parked``.
+A job is a row that is written in the same transaction as the change that causes it, leased by one worker at a time,
+and deleted when the job is done. A job runs at least once, so handlers are idempotent. A handler that writes to the
+same database calls ``finish(tx)`` in that transaction, so that its effect happens exactly once. The wait before each
+retry of a failed job gets longer. After the last attempt, the job is ``parked``.
 
 A job's time is limited, so each kind of job declares how its work is limited. A job whose work grows with the
 content continues in parts: each part has the whole time limit, and after a failure, the job continues with the part

@@ -1,4 +1,4 @@
-"""Publish packed integrations from a file, a folder, or a URL."""
+"""Publish packaged integrations from a file, a folder, or a URL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Added(NamedTuple):
 def add_packed(
     api: ApiClient, source: str, organization: str, secrets: Mapping[str, Mapping[str, str]], *, public: bool
 ) -> Iterator[Added]:
-    """Publish each packed integration in a source as its next version.
+    """Publish each packaged integration in a source as its next version.
 
     ``source``: a packed file, a folder with packed files, the URL of a packed file, or the URL of a JSON list with
     the URLs of packed files. ``secrets``: the values of secrets, by integration and name. ``public``: whether to
@@ -44,7 +44,9 @@ def add_packed(
             body = _decode(place, data)
             name = str(body.pop("name", ""))
             if not name or not isinstance(body.get("script"), str):
-                raise BadRequest("must be a packed integration. Create one with `octavo integrations pack`.")
+                raise BadRequest(
+                    "must be a packaged integration. Create one with `octavo integrations pack`."
+                )
             body |= {
                 "organization": organization,
                 "secrets": _fill(body.get("secrets"), secrets.get(name, {})),

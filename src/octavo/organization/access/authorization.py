@@ -88,7 +88,7 @@ class SiteAccess(Struct, frozen=True):
 
 
 class VisitedSite(Visiting, frozen=True):
-    """Visitor with access to the site that they visit."""
+    """Visitor who has access to the site they are visiting."""
 
     @property
     def site_id(self) -> str:

@@ -148,8 +148,7 @@ def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Se
 def list_evaluated_roles(
     tx: Transaction, organization_id: str, steps: Sequence[Step]
 ) -> dict[str, EvaluatedRole]:
-    """Return the role of every enabled member on the first of ``steps``, by user ID, including members
-    without access."""
+    """Return every enabled member's role on ``steps[0]``, by user ID. Members without access are included."""
     rung_of = {step.id: index for index, step in enumerate(steps)}
     users: dict[str, dict[int, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     teams: dict[str, dict[int, str | None]] = defaultdict(dict)

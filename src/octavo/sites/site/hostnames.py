@@ -123,7 +123,9 @@ def put_status(
     changed in the meantime or if this hostname belongs to another site."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
-        raise Conflict("The hostname was changed by another request. Reload it and try again.")
+        raise Conflict(
+            "The site's hostname was changed by another request. Reload the domain settings and try again."
+        )
     values: dict[str, Any] = {"settings": replace(row.settings, hostname_status=status)}
     if proved and hostname == row.claimed_hostname:
         values |= hostname_columns(tx, context.settings, row, hostname, True)

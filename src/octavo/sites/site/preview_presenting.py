@@ -4,7 +4,6 @@ This module uses the same outline, views, and documents as the reader, and repor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -73,7 +72,7 @@ def list_entries(
             parts.obstacle(shown),
         )
         lines = pages.slice(query)
-        entries = [pages.entry(page, len(line) - 1) for page, line in lines.rows]
+        entries = [pages.entry(page, level) for page, level in lines.rows]
         total, following = lines.count, lines.next_token
     return PretendedListing(
         items=entries,
@@ -182,7 +181,7 @@ def _object_of(row: Row) -> PretendedObject:
 
 # --- pages -----------------------------------------------------------------------------------------------
 
-_Line = tuple[Page, list[str]]
+_Line = tuple[Page, int]
 """Page with a key that sorts it among all pages, level by level."""
 
 
@@ -205,12 +204,15 @@ class _Pages:
         self._obstacle = obstacle
 
     def slice(self, query: PretendedQuery) -> Slice[_Line]:
-        after = decode_token(query.page, str)
-        behind = after[0].split("/") if after is not None else []
-        lines = (line for line in _lines(self._view.every) if line[1] > behind)
-        rows = list(islice(lines, query.limit + 1))
-        count = sum(1 for _ in self._view.every)
-        return slice_rows(rows, query.limit, count, lambda line: ("/".join(line[1]),))
+        """Return some of the pages in reading order. Tokens contain the number of previous pages and the ID of the last
+        one. They don't contain its rank, because ranks depend on siblings that the caller can't see."""
+        passed, last_id = decode_token(query.page, int, str) or (0, "")
+        lines = list(_lines(self._view.every))
+        # If the page was deleted, the pages after it have moved up.
+        gone = max(passed - 1, 0) if last_id else 0
+        start = next((n for n, (page, _) in enumerate(lines, 1) if page.id == last_id), gone)
+        rows = lines[start : start + query.limit + 1]
+        return slice_rows(rows, query.limit, len(lines), lambda line: (start + query.limit, line[0].id))
 
     def entry(self, page: Page, level: int) -> PretendedEntry:
         tree, shown = self._view.tree, self._view.shown(page)
@@ -258,14 +260,12 @@ class _Pages:
 
 
 def _lines(tree: PageTree) -> Iterator[_Line]:
-    """Yield the pages of a tree in reading order."""
-    stack: list[tuple[Page, list[str]]] = [(page, []) for page in reversed(tree.children.get(None, []))]
+    """Yield the pages of a tree in reading order, each with its level."""
+    stack: list[_Line] = [(page, 0) for page in reversed(tree.children.get(None, []))]
     while stack:
-        page, above = stack.pop()
-        # Ranks don't contain characters that sort before a space.
-        line = [*above, f"{page.rank} {page.id}"]
-        yield page, line
-        stack += [(child, line) for child in reversed(tree.children.get(page.id, []))]
+        page, level = stack.pop()
+        yield page, level
+        stack += [(child, level + 1) for child in reversed(tree.children.get(page.id, []))]
 
 
 def _is_empty(tree: PageTree, page: Page) -> bool:

@@ -6,9 +6,11 @@ from typing import get_args
 
 from octavo.content.images.making import on_variants_created
 from octavo.kit.db.tables import Table, declare, file, row
+from octavo.organization.spaces.hooks import on_purge
 
 from .locations import check_former_name, check_site
 from .redirects.types import Kind as RedirectKind
+from .shown_spaces import keep_restrictions
 from .store import touch_sites
 from .types import SiteType, Visibility
 
@@ -57,6 +59,7 @@ declare(
     # The database maintains these tables.
     Table(name="site_versions", derived=True),
     Table(name="site_shown_spaces", derived=True),
+    Table(name="site_purged_restrictions", stays="only says what people on this server must not see"),
     Table(name="site_former_paths", of_organization=_OF_SITE),
     Table(name="site_former_names", of_organization="organization_id = :org", check=check_former_name),
     Table(
@@ -82,3 +85,4 @@ declare(
 )
 # Cached pages that show images must be re-rendered when variants of these images are ready.
 on_variants_created(touch_sites)
+on_purge(keep_restrictions)

@@ -41,7 +41,7 @@ def read_access(view: View, visit: SpaceVisit) -> Answer:
     page = visit.view.tree.page(page_id)
     form = find_access_form(view.tx, visit, page) if page is not None else None
     if form is None:
-        raise NotFound("This page doesn't ask for credentials.")
+        raise NotFound("This page doesn't have a form for API credentials.")
     form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
     return revalidated_answer(msgspec.json.encode(form), "application/json")
 

@@ -1,4 +1,4 @@
-"""Reader for Markdown folders without a tool's configuration."""
+"""Reader for plain Markdown folders, which have no configuration file of a documentation tool."""
 
 from __future__ import annotations
 

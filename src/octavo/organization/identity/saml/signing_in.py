@@ -215,7 +215,9 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
-            raise Unauthorized("This sign-in belongs to another provider. Start over on the sign-in page.")
+            raise Unauthorized(
+                "This sign-in was started with a different provider. Start over on the sign-in page."
+            )
         known = _find_person(tx, provider, answer)
         if not answer.asked or (known is not None and not known.vouched):
             return _page(context, secret)

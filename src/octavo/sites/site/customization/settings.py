@@ -141,7 +141,7 @@ def list_settings(group: type[SettingsGroup]) -> Iterator[Declared]:
 
 
 def list_parts(group: type[SettingsGroup]) -> Parts:
-    """Return a group's parts that site spaces can override."""
+    """Return the parts of a group that site spaces can override."""
     return {
         member.path[0]: list_parts(member.group) if member.group is not None else None
         for member in _members(group)

@@ -63,8 +63,8 @@ class Imported(Struct):
 def import_redirects(
     tx: Transaction, to: Recipient, site: SiteAccess, text: str, name: str, *, draft: bool
 ) -> Imported:
-    """Import the redirects in a file, and return the result. ``name``: the name of the file, which can be
-    empty. ``draft``: whether rows without an intent become drafts. Raises BadRequest if the file is
+    """Import the redirects in a file, and return the result. ``name``: the name of the file, which can be empty.
+    ``draft``: whether redirects become drafts, unless their row specifies otherwise. Raises BadRequest if the file is
     invalid."""
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.redirect_files import format_of, read_redirects
