@@ -3,6 +3,7 @@
 import { api, ask } from "../../shared/client.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { live } from "../state/live.svelte.ts";
+import { outdate } from "../state/resource.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { SaveState } from "./base.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
@@ -215,6 +216,8 @@ export class SourceWriter {
     await this.#sender.stop();
     this.#stopped = true;
     this.#tab.end();
+    // Other screens of the change request, such as its review, show all of what was saved here.
+    outdate(`space/${this.options.space}/changes/`);
   }
 }
 

@@ -11,6 +11,7 @@ import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { changeContent, type Changes, ownRevisions } from "../state/changing.ts";
 import { readBytes } from "../state/fileInput.ts";
 import { live } from "../state/live.svelte.ts";
+import { outdate } from "../state/resource.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
@@ -534,7 +535,11 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       clearTimeout(saying);
       clearInterval(timer);
       controller.abort();
-      void Promise.all([sender.stop(), text.stop()]).finally(end);
+      void Promise.all([sender.stop(), text.stop()]).finally(() => {
+        end();
+        // Other screens of the change request, such as its review, show all of what was saved here.
+        outdate(`space/${space}/changes/`);
+      });
     },
   };
 }
