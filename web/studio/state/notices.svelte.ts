@@ -57,6 +57,12 @@ class Notices {
     this.shown = this.shown.filter((one) => one.id !== notice.id);
   }
 
+  /** Withdraw the offers to undo, which would change what has been merged. */
+  forget(): void {
+    this.#undos = [];
+    this.shown = this.shown.filter(({ undo }) => !undo);
+  }
+
   async undo(notice: Notice | undefined = this.#undos.at(-1)): Promise<boolean> {
     if (!notice?.undo) return false;
     this.#undos = this.#undos.filter((one) => one.id !== notice.id);
