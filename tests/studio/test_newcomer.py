@@ -115,6 +115,7 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     _insert(page, "Embed")
     page.keyboard.type("https://www.youtube.com/watch?v=abc_DEF-123")
     page.keyboard.press("Enter")
+    page.keyboard.type("Watch the entrance.")
     _saved(page)
 
     # The first page links to the second one.
@@ -130,7 +131,8 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     expect(page.locator(".caret")).to_have_count(0)
 
     page.get_by_role("button", name="Request review").click()
-    page.get_by_role("dialog").get_by_role("button", name="Request review").click()
+    expect(page.get_by_role("combobox", name="Reviewers")).to_be_focused()
+    page.keyboard.press("ControlOrMeta+Enter")
     expect(page.get_by_text("is ready for review")).to_be_visible()
     page.get_by_role("tab", name="Review").click()
     expect(page.get_by_role("heading", name="Reviewers")).to_be_visible()
@@ -155,6 +157,7 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     assert "<p>Ask at the office.</p>" in shown["berths"]
     assert "<math" in shown["fees"] and "tariff" in shown["fees"]
     assert shown["map"].index("map.png") < shown["map"].index("youtube")
+    assert "<p>Watch the entrance.</p>" in shown["map"]
     page.goto(f"{address}/arrival")
     diagram = page.locator(".diagram img").first
     diagram.wait_for(state="attached")

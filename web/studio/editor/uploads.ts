@@ -4,7 +4,7 @@ import { Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
-import { holds, insertBlock, intoBlock } from "./blocks.ts";
+import { holds, insertBlock, insertEmbed, intoBlock } from "./blocks.ts";
 import { h, place } from "./dom.ts";
 import { words } from "./words.ts";
 
@@ -160,12 +160,12 @@ export function askForFile(
     view.focus();
   };
   const put = (url: string): void => {
-    const ref = { kind: "url", url };
-    const block = what === "link"
-      ? schema.nodes.embed!.create({ data: { url } })
-      : fileBlock(ref, what === "image");
     close();
-    view.dispatch(insertBlock(view.state, block));
+    view.dispatch(
+      what === "link"
+        ? insertEmbed(view.state, url)
+        : insertBlock(view.state, fileBlock({ kind: "url", url }, what === "image")),
+    );
   };
   files.addEventListener("change", () => {
     const chosen = [...(files.files ?? [])];

@@ -57,10 +57,9 @@ class Notices {
     this.shown = this.shown.filter((one) => one.id !== notice.id);
   }
 
-  /** Withdraw the offers to undo, which would change what has been merged. */
+  /** Withdraw all messages, because what they offer to undo has been merged. */
   forget(): void {
-    this.#undos = [];
-    this.shown = this.shown.filter(({ undo }) => !undo);
+    this.#undos = this.shown = [];
   }
 
   async undo(notice: Notice | undefined = this.#undos.at(-1)): Promise<boolean> {
