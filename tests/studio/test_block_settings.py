@@ -168,7 +168,7 @@ def test_a_mention_finds_headings_of_this_page_and_pages(app):
     page.keyboard.type(" @own")
     page.get_by_role("option", name="Own part").wait_for()
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Own part").wait_for()
+    page.get_by_role("textbox", name="Page content").get_by_role("link", name="Own part").wait_for()
     draft.until(lambda found: "[Own part](#own-part)" in found)
     page.keyboard.type("@outb")
     page.get_by_role("option", name="Outbox", exact=True).wait_for()
