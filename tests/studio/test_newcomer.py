@@ -35,6 +35,13 @@ def _go_below(page: Any) -> None:
     page.keyboard.press("Enter")
 
 
+def _click_below(page: Any) -> None:
+    """Click near the bottom of the screen, below the last block."""
+    box = page.get_by_role("main").bounding_box()
+    page.mouse.click(box["x"] + 80, box["y"] + box["height"] - 12)
+    expect(page.get_by_role("textbox", name="Page content")).to_be_focused()
+
+
 def _add_page(page: Any, title: str, text: str) -> None:
     page.get_by_role("button", name="New page").click()
     field = page.get_by_role("textbox", name="Title")
@@ -50,7 +57,7 @@ def _add_page(page: Any, title: str, text: str) -> None:
 def _add_image(page: Any, name: str) -> None:
     _insert(page, "Image")
     with page.expect_file_chooser() as chosen:
-        page.get_by_label("Choose file").click()
+        page.get_by_text("Choose file", exact=True).click()
     chosen.value.set_files({"name": name, "mimeType": "image/png", "buffer": PICTURE})
 
 
@@ -63,9 +70,9 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     page = app.open("/")
     page.get_by_role("button", name="New space or collection").click()
     page.get_by_role("menuitem", name="New space").click()
-    name = page.get_by_label("Space name")
-    name.fill("Harbor guide")
-    name.press("Enter")
+    expect(page.get_by_label("Space name")).to_be_focused()
+    page.keyboard.type("Harbor guide")
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="Start writing").click()
     page.get_by_role("textbox", name="Title").fill("Welcome")
     page.keyboard.press("Enter")
@@ -78,6 +85,8 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     for cell in ("Berth", "Depth", "Use", "A1", "4 m", "Visitors"):
         page.keyboard.type(cell)
         page.keyboard.press("Tab")
+    _click_below(page)
+    page.keyboard.type("Ask at the office.")
     _saved(page)
 
     _add_page(page, "Arrival", "What happens.")
@@ -92,19 +101,21 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     source = page.get_by_role("complementary", name="Formula").get_by_role("textbox")
     expect(source).to_be_focused()
     page.keyboard.type("f = 2 l + d")
-    page.keyboard.press("Escape")
-    _go_below(page)
+    _click_below(page)
+    expect(page.get_by_role("complementary", name="Formula")).to_be_hidden()
     _add_image(page, "tariff.png")
     _saved(page)
 
     _add_page(page, "Map", "Where everything is.")
     expect(page.get_by_text("Added “Untitled”")).to_have_count(1)
     _add_image(page, "map.png")
-    page.get_by_role("textbox", name="Page content").click()
-    _go_below(page)
+    # The image is selected, so writing goes on below it.
+    page.locator(".ProseMirror-selectednode").filter(has=page.locator("img")).wait_for()
+    page.keyboard.press("Enter")
     _insert(page, "Embed")
     page.keyboard.type("https://www.youtube.com/watch?v=abc_DEF-123")
     page.keyboard.press("Enter")
+    page.keyboard.type("Watch the entrance.")
     _saved(page)
 
     # The first page links to the second one.
@@ -120,12 +131,15 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     expect(page.locator(".caret")).to_have_count(0)
 
     page.get_by_role("button", name="Request review").click()
-    page.get_by_role("dialog").get_by_role("button", name="Request review").click()
+    expect(page.get_by_role("combobox", name="Reviewers")).to_be_focused()
+    page.keyboard.press("ControlOrMeta+Enter")
     expect(page.get_by_text("is ready for review")).to_be_visible()
     page.get_by_role("tab", name="Review").click()
     expect(page.get_by_role("heading", name="Reviewers")).to_be_visible()
     page.get_by_role("button", name="Merge").click()
     expect(page.get_by_text("Merged “")).to_be_visible()
+    # A merged change request can't become a draft again.
+    expect(page.get_by_text("is ready for review")).to_have_count(0)
     expect(page.get_by_role("heading", name="Welcome", level=1)).to_be_visible()
 
     page.get_by_role("button", name="Publish…").click()
@@ -140,8 +154,10 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     assert "How boats come in." in home and "berths" in home
     shown = {one: httpx.get(f"{address}/{one}").text for one in ("berths", "fees", "map")}
     assert "<table" in shown["berths"] and "Visitors" in shown["berths"]
+    assert "<p>Ask at the office.</p>" in shown["berths"]
     assert "<math" in shown["fees"] and "tariff" in shown["fees"]
-    assert "map.png" in shown["map"] and "youtube" in shown["map"]
+    assert shown["map"].index("map.png") < shown["map"].index("youtube")
+    assert "<p>Watch the entrance.</p>" in shown["map"]
     page.goto(f"{address}/arrival")
     diagram = page.locator(".diagram img").first
     diagram.wait_for(state="attached")

@@ -443,6 +443,17 @@ export function insertBlock(state: EditorState, node: Node): Transaction {
   return intoBlock(transaction, at, node);
 }
 
+/** Insert an embed, and place the caret below it, in a new paragraph at the end of the content. */
+export function insertEmbed(state: EditorState, url: string): Transaction {
+  const { embed, paragraph } = schema.nodes;
+  const transaction = insertBlock(state, embed!.create({ data: { url } }));
+  const { $to, to } = transaction.selection;
+  if ($to.nodeAfter || !$to.parent.canReplaceWith($to.index(), $to.index(), paragraph!)) return transaction;
+  return transaction.insert(to, paragraph!.create()).setSelection(
+    TextSelection.create(transaction.doc, to + 1),
+  );
+}
+
 /** Return whether the node around a position, at a depth, can have a block of this type in place of a range of its
  * children. For example, a list in a cell can contain only what a cell can. */
 export function holds(place: ResolvedPos, depth: number, type: NodeType, from: number, to = from): boolean {

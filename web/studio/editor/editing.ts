@@ -521,13 +521,13 @@ function endOfPage(): Plugin {
           const last = view.dom.lastElementChild?.getBoundingClientRect();
           if (event.target !== view.dom || last === undefined || event.clientY <= last.bottom) return false;
           event.preventDefault();
+          view.focus();
           const { state } = view;
           const { lastChild } = state.doc;
           const end = state.doc.content.size;
           if (lastChild !== null && lastChild.type === nodes.paragraph && !lastChild.content.size) {
             view.dispatch(state.tr.setSelection(TextSelection.create(state.doc, end - 1)));
           } else paragraphAfter(state, end, view.dispatch);
-          view.focus();
           return true;
         },
       },

@@ -150,7 +150,8 @@ export function closeSettings(view = open?.view): void {
   if (open && open.view === view) open.close();
 }
 
-/** Keep the form next to its block, show other people's changes, and close the form when the block is deleted. */
+/** Keep the form next to its block, show other people's changes, and close the form when the block is deleted or the
+ * writer goes on elsewhere. */
 export function followSettings(view: EditorView, transaction: Transaction): void {
   if (open?.view !== view) return;
   const before = transaction.before.nodeAt(open.position);
@@ -161,6 +162,10 @@ export function followSettings(view: EditorView, transaction: Transaction): void
     return closeSettings();
   }
   open.position = pos;
+  const { from, to } = transaction.selection;
+  if (transaction.selectionSet && view.hasFocus() && (to < pos || from > pos + now.nodeSize)) {
+    return closeSettings();
+  }
   // The settings of a table list its columns.
   if (now.attrs !== before.attrs || now.type === schema.nodes.table && now.firstChild !== before.firstChild) {
     open.draw();

@@ -5,7 +5,7 @@ import { language, t } from "../../shared/words.ts";
 import { emojiCode, isPlayed } from "../document/richdrawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
-import { insertBlock } from "./blocks.ts";
+import { insertBlock, insertEmbed } from "./blocks.ts";
 import { type Choice, closeCompletion, type Trigger } from "./completing.ts";
 import { h } from "./dom.ts";
 import { findEmoji, loadEmoji } from "./emoji.ts";
@@ -141,7 +141,7 @@ function pasteAs(url: string, preview?: Preview | null): Choice[] {
   };
   const block = (view: EditorView, from: number, to: number): void => {
     view.dispatch(view.state.tr.delete(from, to));
-    view.dispatch(insertBlock(view.state, schema.nodes.embed!.create({ data: { url } })));
+    view.dispatch(insertEmbed(view.state, url));
   };
   return [
     {

@@ -4,7 +4,7 @@ import { Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
-import { holds, insertBlock } from "./blocks.ts";
+import { holds, insertBlock, insertEmbed, intoBlock } from "./blocks.ts";
 import { h, place } from "./dom.ts";
 import { words } from "./words.ts";
 
@@ -112,10 +112,15 @@ function putBlock(view: EditorView, transaction: EditorView["state"]["tr"], at: 
   let depth = spot.depth;
   while (depth > 0 && !holds(spot, depth, block.type, spot.indexAfter(depth))) depth--;
   const inside = spot.node(depth + 1);
+  const { from, to } = transaction.selection;
+  const caretHere = from <= at && at <= to;
+  let start = depth < spot.depth ? spot.after(depth + 1) : at;
   if (depth < spot.depth && inside?.type === schema.nodes.paragraph && !inside.content.size) {
-    transaction.replaceWith(spot.before(depth + 1), spot.after(depth + 1), block);
-  } else transaction.insert(depth < spot.depth ? spot.after(depth + 1) : at, block);
-  view.dispatch(transaction);
+    start = spot.before(depth + 1);
+    transaction.replaceWith(start, spot.after(depth + 1), block);
+  } else transaction.insert(start, block);
+  // Typing goes on below the block, not in the block above it.
+  view.dispatch(caretHere ? intoBlock(transaction, start, block) : transaction);
 }
 
 /** Ask for a file or a URL, next to the caret. */
@@ -133,7 +138,7 @@ export function askForFile(
   });
   const files = h("input", {
     type: "file",
-    class: "file-choice",
+    class: "hidden-text",
     accept: what === "image" ? "image/*" : null,
     multiple: true,
     "aria-label": words.chooseFile,
@@ -142,7 +147,9 @@ export function askForFile(
     "div",
     { class: "menu link-box", role: "dialog", "aria-label": words.asks[what] },
     h("div", { class: "link-row" }, input),
-    what === "link" ? null : h("label", { class: "file-row" }, words.chooseFile, files),
+    what === "link"
+      ? null
+      : h("label", { class: "link-foot" }, h("span", { class: "link" }, words.chooseFile, files)),
   );
   const outside = (event: Event): void => {
     if (!box.contains(event.target as globalThis.Node)) close();
@@ -153,12 +160,12 @@ export function askForFile(
     view.focus();
   };
   const put = (url: string): void => {
-    const ref = { kind: "url", url };
-    const block = what === "link"
-      ? schema.nodes.embed!.create({ data: { url } })
-      : fileBlock(ref, what === "image");
     close();
-    view.dispatch(insertBlock(view.state, block));
+    view.dispatch(
+      what === "link"
+        ? insertEmbed(view.state, url)
+        : insertBlock(view.state, fileBlock({ kind: "url", url }, what === "image")),
+    );
   };
   files.addEventListener("change", () => {
     const chosen = [...(files.files ?? [])];

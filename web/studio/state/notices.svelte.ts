@@ -57,6 +57,11 @@ class Notices {
     this.shown = this.shown.filter((one) => one.id !== notice.id);
   }
 
+  /** Withdraw all messages, because what they offer to undo has been merged. */
+  forget(): void {
+    this.#undos = this.shown = [];
+  }
+
   async undo(notice: Notice | undefined = this.#undos.at(-1)): Promise<boolean> {
     if (!notice?.undo) return false;
     this.#undos = this.#undos.filter((one) => one.id !== notice.id);
