@@ -147,7 +147,9 @@ def test_a_newcomer_writes_links_reviews_and_publishes_a_guide(app: App) -> None
     expect(dialog.get_by_label("Harbor guide")).to_be_checked()
     dialog.get_by_role("button", name="Create site").click()
     page.get_by_role("tab", name="Overview").wait_for()
-    page.get_by_role("button", name="Publish…").click()
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("publish")
+    page.get_by_role("option", name="Publish…").click()
     page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
     address = page.get_by_role("textbox", name="URL", exact=True).input_value().rstrip("/")
     home = httpx.get(f"{address}/", follow_redirects=True).text
