@@ -9,8 +9,9 @@ import {
   type Transaction,
 } from "prosemirror-state";
 import { childrenOf } from "../document/building.ts";
+import { readTopBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
-import type { Data } from "../document/types.ts";
+import type { BlockJson, Data } from "../document/types.ts";
 
 export interface BlockAt {
   node: Node;
@@ -478,4 +479,15 @@ export function intoBlock(transaction: Transaction, at: number, node: Node): Tra
     transaction.setSelection(NodeSelection.create(transaction.doc, at));
   }
   return transaction.scrollIntoView();
+}
+
+/** Return a block from the server without keys, for insertion. */
+export function asNew(block: BlockJson): Node {
+  return withoutKeys(readTopBlock(block));
+}
+
+/** Return a reference to reusable content. */
+export function reusableBlock(id: string): Node {
+  const ref = { kind: "reusable-content", reusableContent: id };
+  return schema.nodes.reusable_content!.create({ data: { ref } });
 }

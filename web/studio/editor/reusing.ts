@@ -1,22 +1,15 @@
-/** Reusable content and variables of a space: lists them for insertion, and creates reusable content from a block. */
-import type { Node } from "prosemirror-model";
+/** Creates reusable content from a block, and page templates from pages. */
 import type { EditorView } from "prosemirror-view";
 import { api, ask, type Schemas } from "../../shared/client.ts";
-import { isWritten, readTopBlock, writeBlock } from "../document/convert.ts";
-import { schema } from "../document/schema.ts";
+import { isWritten, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { Changes } from "../state/changing.ts";
 import { changeContents } from "../state/contents.svelte.ts";
-import { refuseRestricted } from "../state/drafts.ts";
+import { refuseRestricted } from "../state/restrictedPages.ts";
 import type { Base } from "./base.ts";
-import { blockOf, withoutKeys } from "./blocks.ts";
+import { asNew, blockOf, reusableBlock, withoutKeys } from "./blocks.ts";
 import { loadPage } from "./page.ts";
 import { words } from "./words.ts";
-
-/** Return a block from the server without keys, for insertion. */
-export function asNew(block: BlockJson): Node {
-  return withoutKeys(readTopBlock(block));
-}
 
 /** Save the text of a page as a page template. */
 export async function keepPage(
@@ -41,11 +34,6 @@ function insertReusable(space: string, change: number, title: string, nodes: Blo
   }));
 }
 
-export function reusableBlock(id: string): Node {
-  const ref = { kind: "reusable-content", reusableContent: id };
-  return schema.nodes.reusable_content!.create({ data: { ref } });
-}
-
 /** Create reusable content from the selected block of a page and replace it with a reference; `onmade` runs before the
  * replacement. */
 export async function makeReusable(
@@ -57,7 +45,10 @@ export async function makeReusable(
   if (!block || !isWritten(block.node)) return;
   const title = block.node.textContent.trim().slice(0, 60).trim() || words.blocks.reusable_content!;
   const nodes = [writeBlock(withoutKeys(block.node))];
-  await refuseRestricted(space, { kind: "change", number: change }, page);
+  await refuseRestricted(space, {
+    kind: "change",
+    number: change,
+  }, page);
   const made = await insertReusable(space, change, title, nodes);
   onmade();
   // Find the block again, if it still exists unchanged.

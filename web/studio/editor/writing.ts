@@ -30,7 +30,6 @@ import { blockHandle, boxOf, openBlockMenu } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
 import type { KeptPage } from "./storedpage.ts";
 import { LivePage, openLive } from "./livepage.ts";
-import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./annotations.ts";
 import { findWith, openLink } from "./linking.ts";
 import { imageTools } from "./imagetools.ts";
@@ -44,6 +43,7 @@ import { Sender } from "./sender.ts";
 import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
+import { asNew } from "./blocks.ts";
 import { words } from "./words.ts";
 import { askForFile, isUploading, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 import { readInput } from "./pendinginput.ts";
@@ -421,7 +421,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     ...tools,
     ...(change === IN_MAIN || subject.changes ? {} : {
       reuse: (target: EditorView) =>
-        void notices.attempt(() => makeReusable(target, place, () => options.lookup.forget())),
+        void notices.attempt(async () =>
+          (await import("./reusing.ts")).makeReusable(target, place, () => options.lookup.forget())
+        ),
     }),
   };
   const kept: Kept = {

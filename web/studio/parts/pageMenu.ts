@@ -15,7 +15,6 @@ import type { TreePage } from "../state/parts.ts";
 import type { TreeEditor } from "../state/treeEditor.ts";
 import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
-import { verify } from "./verifying.ts";
 
 /** Return the actions that create something in the navigation of a space. `add`: creates a page and opens it. */
 export function newEntries(tree: PageTree, add: () => unknown): (MenuEntry & Action)[] {
@@ -152,7 +151,11 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
   if (isDocument) {
     if (base.kind === "main") {
       if (editable) {
-        entries.push({ text: t("stillCorrect"), icon: "circle-check", run: () => verify(space, page) });
+        entries.push({
+          text: t("stillCorrect"),
+          icon: "circle-check",
+          run: async () => (await import("./verifying.ts")).verify(space, page),
+        });
       }
       entries.push(
         { text: t("pageHistory"), icon: "history", href: address.pageHistory(space, page.id) },

@@ -5,7 +5,7 @@ import { address, MAIN } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { asGranted, sayGrants } from "../parts/pageAccess.ts";
 import { changeContent, type Changes } from "./changing.ts";
-import { editableBase, hideTitle, rulesInMain } from "./drafts.ts";
+import { editableBase } from "./drafts.ts";
 import { readBytes } from "./fileInput.ts";
 import { current } from "./current.svelte.ts";
 import { type Notice, notices } from "./notices.svelte.ts";
@@ -24,6 +24,7 @@ import {
 } from "./pages.svelte.ts";
 import { baseKey, everyPage, type TreePage } from "./parts.ts";
 import { outdate, refresh } from "./resource.svelte.ts";
+import { hideTitle, rulesInMain } from "./restrictedPages.ts";
 import { router } from "./router.svelte.ts";
 import { spaceOf } from "./session.svelte.ts";
 
