@@ -1,5 +1,5 @@
 /** Keeps restricted pages out of what other people see, such as subjects and copies. */
-import { ApiError, type Schemas } from "../../shared/client.ts";
+import { ApiError, askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { getChangeRequestChanges, updateChangeRequestById } from "../api/changes.ts";
 import { getPageAccess } from "../api/content.ts";
@@ -46,8 +46,11 @@ export async function hideTitle(
   const base = { kind: "change", number } as const;
   if (!subject || !await isRestricted(space, base, page.id)) return;
   if (!isNamed(page)) {
-    const { changes } = await getChangeRequestChanges(path, { limit: 1000 });
-    const others = changes.flatMap((one) => one.page && isNamed(one.page) ? [one.page.id] : []);
+    const { items } = await askAll(async (query) => {
+      const { changes, ...rest } = await getChangeRequestChanges(path, query);
+      return { ...rest, items: changes };
+    });
+    const others = items.flatMap((one) => one.page && isNamed(one.page) ? [one.page.id] : []);
     const ways = await Promise.all(
       [...new Set(others)].map((to) => readWay(space, base, { to }).catch(() => undefined)),
     );
