@@ -116,7 +116,7 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
+def analyse(submitted: list[tuple[str, str]], show: bool = False) -> list[str]:
     """Ingest and analyze conversations. Return the cluster of each, in order."""
     with tempfile.TemporaryDirectory() as data:
         context = open_context(load(environ={"OCTAVO_DATA": data}))
@@ -126,11 +126,11 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
             assert user is not None
             org = create_organization(tx, user.id, "Bench").id
         begun = time.process_time()
-        tenth = max(1, len(told) // 10)
-        for start in range(0, len(told), tenth):
+        tenth = max(1, len(submitted) // 10)
+        for start in range(0, len(submitted), tenth):
             batch = [
                 ConversationInput(f"{number:06}", [Part("message", "user", text)])
-                for number, (_, text) in enumerate(told[start : start + tenth], start)
+                for number, (_, text) in enumerate(submitted[start : start + tenth], start)
             ]
             with context.db.write() as tx:
                 ingest(tx, context.settings, org, "email", batch)
@@ -146,8 +146,8 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
             )
         close_context(context)
     if show:
-        figure(f"{len(told):,} conversations ingested and analyzed", took, "s of CPU")
-        figure(f"peak memory with {len(told):,} conversations", memory(), "MB")
+        figure(f"{len(submitted):,} conversations ingested and analyzed", took, "s of CPU")
+        figure(f"peak memory with {len(submitted):,} conversations", memory(), "MB")
         return []
     clusters: dict[str, str] = {}
     for external_id, cluster_id, *_ in rows:
@@ -155,23 +155,23 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
     intents: dict[str, set[str]] = defaultdict(set)
     shown = {}
     for external_id, cluster_id, label, summary, issues in rows:
-        intents[cluster_id].add(told[int(external_id)][0])
+        intents[cluster_id].add(submitted[int(external_id)][0])
         shown[cluster_id] = (issues, label, summary)
     largest = sorted((value, key) for key, value in shown.items() if value[0] is not None)[::-1][:SHOWN]
-    print(f"{len(shown)} clusters of {len(told)} conversations; the largest:")
+    print(f"{len(shown)} clusters of {len(submitted)} conversations; the largest:")
     for (issues, label, summary), cluster_id in largest:
         print(f"  {issues:>4} {label} ({', '.join(sorted(intents[cluster_id]))})\n       {summary}")
     return [clusters[key] for key in sorted(clusters)]
 
 
-def compare(told: list[tuple[str, str]], ours: list[str]) -> None:
+def compare(submitted: list[tuple[str, str]], ours: list[str]) -> None:
     from sklearn.cluster import HDBSCAN
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
-    intents = [intent for intent, _ in told]
+    intents = [intent for intent, _ in submitted]
     vectors = TfidfVectorizer(stop_words="english", ngram_range=(1, 2), sublinear_tf=True).fit_transform(
-        [text for _, text in told]
+        [text for _, text in submitted]
     )
     distances = pairwise_distances(vectors, metric="cosine")
     found = {}
@@ -194,8 +194,8 @@ def main() -> None:
     load_packages()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     analyse(generate(count, SEED), show=True)
-    told = generate(COMPARED, SEED + 1)
-    compare(told, analyse(told))
+    submitted = generate(COMPARED, SEED + 1)
+    compare(submitted, analyse(submitted))
 
 
 if __name__ == "__main__":

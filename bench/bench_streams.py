@@ -60,7 +60,7 @@ class Streams:
 
     def wait_for(self, word: bytes, those: set[int] | None = None, seconds: float = 120) -> list[float]:
         """Return when each stream, or each of ``those``, received this, in seconds from now."""
-        started, told = time.monotonic(), []
+        started, delays = time.monotonic(), []
         waiting = set(self.open if those is None else those)
         while waiting and time.monotonic() - started < seconds:
             for key, _ in self.selector.select(1):
@@ -70,10 +70,10 @@ class Streams:
                 got.extend(piece)
                 if key.fd in waiting and word in got:
                     waiting.discard(key.fd)
-                    told.append(time.monotonic() - started)
+                    delays.append(time.monotonic() - started)
                     got.clear()
         assert not waiting, f"{len(waiting)} of {self.count} weren't notified"
-        return told
+        return delays
 
     def read(self, seconds: float) -> None:
         """Read what the streams receive."""
@@ -138,8 +138,8 @@ def main() -> None:
         figure("CPU with idle streams", (cpu(pid) - idle) / 15 * 100, "percent of a core")
         began_cpu = cpu(pid)
         admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": "Hello"}})
-        told = streams.wait_for(b"event: comment")
-        figure("time until all subscribers are notified about a comment", max(told) * 1000, "ms")
+        delays = streams.wait_for(b"event: comment")
+        figure("time until all subscribers are notified about a comment", max(delays) * 1000, "ms")
         figure(
             "CPU cost of notifying all subscribers about a comment",
             (cpu(pid) - began_cpu) * 1000,

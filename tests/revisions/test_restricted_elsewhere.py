@@ -186,7 +186,7 @@ def test_notifications_name_the_only_changed_page_that_their_recipient_sees(
     for who in ("reader", "creator"):
         assert world.call(who, "PUT", watch, json={"level": "watching"}).is_success
 
-    def told(who: str, *pages: str) -> Any:
+    def notified_about(who: str, *pages: str) -> Any:
         world.post(who, "/user/notifications/update", {"state": "done"})
         place = SPACE
         if merged:
@@ -201,8 +201,8 @@ def test_notifications_name_the_only_changed_page_that_their_recipient_sees(
         return found.get("page", {}).get("id"), found["events"]
 
     work(world)
-    assert told("reader", other) == told("reader", page, other) == (other, 1)
-    assert told("creator", page, other) == (None, 1)
+    assert notified_about("reader", other) == notified_about("reader", page, other) == (other, 1)
+    assert notified_about("creator", page, other) == (None, 1)
 
 
 def test_change_requests_of_a_page_leave_out_those_that_hide_it(world: World) -> None:
